@@ -1,0 +1,34 @@
+# ddpkit_library(<name> LAYERS <layer>... [SOURCES <file>...]): the library ddpkit::<name> made of whole layers. Every header in
+# include/ddpkit/<layer> is public, every source directly in src/<layer> belongs to it.
+function(ddpkit_library name)
+  cmake_parse_arguments(ARG "" "" "LAYERS;SOURCES" ${ARGN})
+  set(_headers)
+  set(_sources)
+  foreach(_layer IN LISTS ARG_LAYERS)
+    file(GLOB_RECURSE _found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/ddpkit/${_layer}/*.hpp")
+    list(APPEND _headers ${_found})
+    file(GLOB _found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${_layer}/*.cpp")
+    list(APPEND _sources ${_found})
+  endforeach()
+  add_library(ddpkit_${name} ${_sources} ${ARG_SOURCES})
+  add_library(ddpkit::${name} ALIAS ddpkit_${name})
+  target_sources(ddpkit_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${_headers})
+  target_include_directories(ddpkit_${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_compile_features(ddpkit_${name} PUBLIC cxx_std_20)
+  ddpkit_warnings(ddpkit_${name})
+  set_target_properties(ddpkit_${name} PROPERTIES
+    EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    CXX_EXTENSIONS OFF VERIFY_INTERFACE_HEADER_SETS ${DDPKIT_VERIFY_HEADERS})
+endfunction()
+
+# Five sources at a time: one parse of LibTorch's headers costs more than all of our code.
+function(ddpkit_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+endfunction()
+
+function(ddpkit_warnings target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic>)
+  if(DDPKIT_WERROR)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  endif()
+endfunction()

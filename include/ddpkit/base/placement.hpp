@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ddpkit/base/topology.hpp"
+
+namespace ddpkit {
+
+/// On which cores a rank may run and how many threads it should use.
+struct Placement {
+  int rank = 0;
+  std::string host;
+  std::vector<int> cores;        ///< affinity mask of the process
+  int threads = 1;               ///< intra-op threads
+  std::string device = "cpu";    ///< "cpu" or "cuda:1"
+  bool oversubscribed = false;   ///< ranks on the node outnumber the cores they may use
+};
+
+/// Cores that the calling process may run on, from its affinity mask, ascending.
+std::vector<int> allowed_cores();
+
+/// Threads for one rank. Pure. `cores` is this rank's mask; `node_cores` the union over the ranks of its node.
+/// A rank bound to cores of its own uses them all; ranks that share a mask divide it: max(1, cores / ranks on the node).
+int threads_for_rank(std::size_t cores, std::size_t node_cores, int local_size);
+
+/// One row per rank: host, cores ("0-3,8"), threads, device; and a last line of warning where cores are oversubscribed.
+std::string placement_table(std::span<const Placement> placements);
+
+}  // namespace ddpkit

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ddpkit {
+
+/// A block of memory that a backend reduces fastest. Copies share it; the last one frees it, without a collective.
+class Memory {
+ public:
+  /// What a backend allocates. `id` is equal on all ranks for one call of Communicator::allocate.
+  class Block {
+   public:
+    virtual ~Block() = default;
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    std::uint64_t id = 0;
+  };
+
+  Memory() = default;
+  explicit Memory(std::shared_ptr<Block> block) : block_(std::move(block)) {}
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  std::byte* data() const noexcept { return block_ ? block_->data : nullptr; }
+  std::size_t size() const noexcept { return block_ ? block_->size : 0; }
+  std::uint64_t id() const noexcept { return block_ ? block_->id : 0; }
+  const std::shared_ptr<Block>& block() const noexcept { return block_; }
+
+ private:
+  std::shared_ptr<Block> block_;
+};
+
+}  // namespace ddpkit

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ddpkit/data/host_batch.hpp"
+
+namespace ddpkit {
+
+/// All micro-batches, on all ranks, that make one optimizer step: positions [begin, end) of an epoch's order.
+struct WindowRange {
+  std::int64_t epoch = 0;
+  std::int64_t index = 0;    ///< number of the window in its epoch
+  std::int64_t begin = 0;    ///< position of its first sample
+  std::int64_t end = 0;      ///< position after its last sample; end - begin <= global
+  std::int64_t global = 0;   ///< samples of a full window
+
+  std::int64_t samples() const noexcept { return end - begin; }
+};
+
+/// This rank's share of a window: a lazy range of micro-batches. Every rank has the same number of them, some perhaps empty.
+/// Movable, used from one thread.
+class Window {
+ public:
+  /// Where the batches come from; the loader implements it.
+  class Source {
+   public:
+    virtual ~Source() = default;
+    /// Blocks until the batch is gathered. Rethrows what the data set threw.
+    virtual HostBatch fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) = 0;
+  };
+
+  Window(WindowRange range, std::int64_t local_batch, std::int64_t micro, std::shared_ptr<Source> source);
+
+  const WindowRange& range() const noexcept { return range_; }
+  /// Samples this rank would get in a full window: global / world size.
+  std::int64_t local_batch() const noexcept { return local_batch_; }
+  std::int64_t micro() const noexcept { return micro_; }
+  /// Micro-batches of this rank = ceil(local_batch / micro); equal on all ranks.
+  std::int64_t micro_batches() const noexcept { return (local_batch_ + micro_ - 1) / micro_; }
+
+  /// The `index`-th micro-batch. May be asked for again, as a retry of the window does.
+  HostBatch fetch(std::int64_t index) const { return source_->fetch(range_, micro_, index); }
+
+  /// The same window cut into micro-batches of another size. What was gathered ahead is dropped.
+  Window recut(std::int64_t micro) const { return {range_, local_batch_, micro, source_}; }
+
+ private:
+  WindowRange range_;
+  std::int64_t local_batch_;
+  std::int64_t micro_;
+  std::shared_ptr<Source> source_;
+};
+
+}  // namespace ddpkit

@@ -1,0 +1,1 @@
+// Replaced by thread_world and faulty.
