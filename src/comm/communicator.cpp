@@ -6,7 +6,8 @@ namespace ddpkit {
 namespace {
 
 [[noreturn]] void refuse(const Communicator& comm, std::string_view operation, std::string_view tag, const std::string& why) {
-  throw UsageError(text("rank ", comm.rank(), ": ", operation, tag.empty() ? "" : " (", tag, tag.empty() ? "" : ")", ": ", why));
+  throw UsageError(
+      text("rank ", comm.rank(), ": ", operation, tag.empty() ? "" : " (", tag, tag.empty() ? "" : ")", ": ", why));
 }
 
 void check_op(const Communicator& comm, std::string_view operation, std::string_view tag, DType dtype, ReduceOp op) {
@@ -27,8 +28,8 @@ void check_pair(const Communicator& comm, std::string_view operation, std::strin
     refuse(comm, operation, tag, text("input and output differ in type: ", name_of(whole.dtype), " and ", name_of(part.dtype)));
   const auto ranks = static_cast<std::size_t>(comm.world_size());
   if (whole.count != part.count * ranks)
-    refuse(comm, operation, tag, text("the whole has ", whole.count, " elements, expected ", comm.world_size(), " ranks x ",
-                                      part.count));
+    refuse(comm, operation, tag,
+           text("the whole has ", whole.count, " elements, expected ", comm.world_size(), " ranks x ", part.count));
 }
 
 }  // namespace
@@ -43,7 +44,9 @@ std::string_view name_of(ReduceOp op) {
   return "?";
 }
 
-Memory Communicator::allocate(std::size_t bytes) { return do_allocate(bytes); }
+Memory Communicator::allocate(std::size_t bytes) {
+  return do_allocate(bytes);
+}
 
 Work Communicator::all_reduce(Buffer data, ReduceOp op, std::string_view tag) {
   check_data(*this, "all_reduce", tag, data);
@@ -68,10 +71,16 @@ Work Communicator::broadcast(Buffer data, int root, std::string_view tag) {
   return do_broadcast(std::move(data), root, tag);
 }
 
-void Communicator::barrier() { do_barrier(); }
+void Communicator::barrier() {
+  do_barrier();
+}
 
-std::unique_ptr<Communicator> Communicator::split(int color, int key) { return do_split(color, key); }
+std::unique_ptr<Communicator> Communicator::split(int color, int key) {
+  return do_split(color, key);
+}
 
-void Communicator::abort(const Error& reason) noexcept { do_abort(reason); }
+void Communicator::abort(const Error& reason) noexcept {
+  do_abort(reason);
+}
 
 }  // namespace ddpkit

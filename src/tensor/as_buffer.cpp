@@ -58,8 +58,9 @@ Buffer as_buffer(const at::Tensor& tensor, const Memory& memory) {
 }
 
 at::Tensor tensor_in(const Memory& memory, std::size_t offset, std::int64_t count, DType type) {
-  Buffer::in(memory, offset, static_cast<std::size_t>(count), type);   // checks the bounds
-  return at::from_blob(memory.data() + offset, {count}, [memory](void*) {}, at::dtype(scalar_type_of(type)));
+  Buffer::in(memory, offset, static_cast<std::size_t>(count), type);  // checks the bounds
+  return at::from_blob(
+      memory.data() + offset, {count}, [memory](void*) {}, at::dtype(scalar_type_of(type)));
 }
 
 }  // namespace ddpkit

@@ -39,7 +39,9 @@ constexpr std::string_view name_of(DType type) noexcept {
   return "?";
 }
 
-constexpr bool is_floating(DType type) noexcept { return type <= DType::bfloat16; }
+constexpr bool is_floating(DType type) noexcept {
+  return type <= DType::bfloat16;
+}
 
 /// IEEE half precision as bits; arithmetic is done in float.
 struct Half {
@@ -62,18 +64,41 @@ BFloat16 to_bfloat16(float value) noexcept;
 namespace detail {
 template <class T>
 struct DTypeOf;
-template <> struct DTypeOf<float> { static constexpr DType value = DType::float32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::float64; };
-template <> struct DTypeOf<Half> { static constexpr DType value = DType::float16; };
-template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::bfloat16; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::int32; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::int64; };
-template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::uint8; };
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::float32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::float64;
+};
+template <>
+struct DTypeOf<Half> {
+  static constexpr DType value = DType::float16;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::bfloat16;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::int32;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::int64;
+};
+template <>
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::uint8;
+};
 }  // namespace detail
 
 /// A C++ type that stands for a DType.
 template <class T>
-concept Element = requires { detail::DTypeOf<T>::value; };
+concept Element = requires {
+  detail::DTypeOf<T>::value;
+};
 
 template <Element T>
 inline constexpr DType dtype_of = detail::DTypeOf<T>::value;

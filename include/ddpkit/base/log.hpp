@@ -15,7 +15,7 @@ class Logger {
   struct Options {
     int rank = 0;
     int world_size = 1;
-    LogLevel level = LogLevel::info;   ///< lowest level that is written
+    LogLevel level = LogLevel::info;  ///< lowest level that is written
   };
 
   explicit Logger(const Options& options);

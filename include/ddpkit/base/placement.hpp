@@ -12,10 +12,10 @@ namespace ddpkit {
 struct Placement {
   int rank = 0;
   std::string host;
-  std::vector<int> cores;        ///< affinity mask of the process
-  int threads = 1;               ///< intra-op threads
-  std::string device = "cpu";    ///< "cpu" or "cuda:1"
-  bool oversubscribed = false;   ///< ranks on the node outnumber the cores they may use
+  std::vector<int> cores;       ///< affinity mask of the process
+  int threads = 1;              ///< intra-op threads
+  std::string device = "cpu";   ///< "cpu" or "cuda:1"
+  bool oversubscribed = false;  ///< ranks on the node outnumber the cores they may use
 };
 
 /// Cores that the calling process may run on, from its affinity mask, ascending.

@@ -11,9 +11,15 @@ struct Bytes {
 };
 
 namespace literals {
-constexpr Bytes operator""_KiB(unsigned long long n) { return {static_cast<std::int64_t>(n) << 10}; }
-constexpr Bytes operator""_MiB(unsigned long long n) { return {static_cast<std::int64_t>(n) << 20}; }
-constexpr Bytes operator""_GiB(unsigned long long n) { return {static_cast<std::int64_t>(n) << 30}; }
+constexpr Bytes operator""_KiB(unsigned long long n) {
+  return {static_cast<std::int64_t>(n) << 10};
+}
+constexpr Bytes operator""_MiB(unsigned long long n) {
+  return {static_cast<std::int64_t>(n) << 20};
+}
+constexpr Bytes operator""_GiB(unsigned long long n) {
+  return {static_cast<std::int64_t>(n) << 30};
+}
 }  // namespace literals
 
 /// A stretch of training. In files: "500 steps", "5 epochs" or "5%" (of the whole run); a bare 0 means none.

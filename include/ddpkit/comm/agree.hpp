@@ -31,16 +31,16 @@ std::vector<std::string> gather_texts(Communicator& comm, std::string_view mine)
 
 /// One fact that must not differ between ranks.
 struct Fact {
-  std::string name;    ///< "parameter fc1.weight", "batch.global"
-  std::string value;   ///< "float32 [256, 784]", "512"
+  std::string name;   ///< "parameter fc1.weight", "batch.global"
+  std::string value;  ///< "float32 [256, 784]", "512"
 };
 
 /// Compares ordered facts of all ranks by digest, and by value where digests differ. Throws CommError (ExitStatus::disagree) on
 /// every rank, naming the first facts that differ, with the values and the ranks that hold them.
 void require_equal(Communicator& comm, std::string_view subject, std::span<const Fact> facts);
 
-/// Makes a failure on any rank a failure on all: runs `body`; when it throws on some ranks, those rethrow their own error and the
-/// others throw CommError with the status of, and a text naming, the lowest rank that failed.
+/// Makes a failure on any rank a failure on all: runs `body`; when it throws on some ranks, those rethrow their own error and
+/// the others throw CommError with the status of, and a text naming, the lowest rank that failed.
 template <class Body>
 void all_or_none(Communicator& comm, std::string_view what, Body&& body);
 

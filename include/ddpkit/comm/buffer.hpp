@@ -21,12 +21,12 @@ struct Device {
 /// asynchronous operation keeps the elements alive until its Work is done, unless `keep_alive` or `memory` holds them.
 struct ConstBuffer {
   const void* data = nullptr;
-  std::size_t count = 0;                     ///< elements, not bytes
+  std::size_t count = 0;  ///< elements, not bytes
   DType dtype = DType::float32;
   Device device;
-  Memory memory;                             ///< set when the elements lie in memory from Communicator::allocate
-  std::size_t offset = 0;                    ///< bytes from the start of `memory`
-  std::shared_ptr<const void> keep_alive;    ///< owner of the elements, held until the operation is done
+  Memory memory;                           ///< set when the elements lie in memory from Communicator::allocate
+  std::size_t offset = 0;                  ///< bytes from the start of `memory`
+  std::shared_ptr<const void> keep_alive;  ///< owner of the elements, held until the operation is done
 
   ConstBuffer() = default;
   template <Element T>

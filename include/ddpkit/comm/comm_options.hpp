@@ -9,10 +9,10 @@ namespace ddpkit {
 
 /// Which library moves data between ranks.
 enum class Backend {
-  automatic,   ///< nccl on GPUs, mpi under a launcher, else local
+  automatic,  ///< nccl on GPUs, mpi under a launcher, else local
   mpi,
   nccl,
-  local,       ///< one rank
+  local,  ///< one rank
 };
 
 constexpr auto enum_names(Backend) {
@@ -30,8 +30,10 @@ struct CommOptions {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, CommOptions& options) {
-  visit("backend", options.backend, "which library moves data between ranks: auto takes nccl on GPUs, mpi under mpirun, else local");
-  visit("timeout", options.timeout, "how long a collective may wait for the slowest rank before the job ends with status 124", at_least(1));
+  visit("backend", options.backend,
+        "which library moves data between ranks: auto takes nccl on GPUs, mpi under mpirun, else local");
+  visit("timeout", options.timeout, "how long a collective may wait for the slowest rank before the job ends with status 124",
+        at_least(1));
 }
 
 }  // namespace ddpkit

@@ -16,7 +16,7 @@ class Work {
     virtual bool done() = 0;
   };
 
-  Work() = default;   ///< already done
+  Work() = default;  ///< already done
   explicit Work(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   /// After it, the caller's later work (on this thread, or on its current CUDA stream) may use the data. On CPU it blocks; on

@@ -15,7 +15,7 @@ namespace ddpkit {
 struct FieldSpec {
   std::string name;
   DType dtype = DType::float32;
-  std::vector<std::int64_t> shape;   ///< of one sample, without the row dimension
+  std::vector<std::int64_t> shape;  ///< of one sample, without the row dimension
 
   std::int64_t elements() const noexcept;
   std::size_t sample_bytes() const noexcept { return static_cast<std::size_t>(elements()) * size_of(dtype); }

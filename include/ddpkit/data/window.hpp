@@ -10,10 +10,10 @@ namespace ddpkit {
 /// All micro-batches, on all ranks, that make one optimizer step: positions [begin, end) of an epoch's order.
 struct WindowRange {
   std::int64_t epoch = 0;
-  std::int64_t index = 0;    ///< number of the window in its epoch
-  std::int64_t begin = 0;    ///< position of its first sample
-  std::int64_t end = 0;      ///< position after its last sample; end - begin <= global
-  std::int64_t global = 0;   ///< samples of a full window
+  std::int64_t index = 0;   ///< number of the window in its epoch
+  std::int64_t begin = 0;   ///< position of its first sample
+  std::int64_t end = 0;     ///< position after its last sample; end - begin <= global
+  std::int64_t global = 0;  ///< samples of a full window
 
   std::int64_t samples() const noexcept { return end - begin; }
 };

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+
+#include "ddpkit/base/fields.hpp"
+
+namespace ddpkit {
+
+/// What rank 0 shows while it works.
+enum class Progress {
+  automatic,  ///< a bar on a terminal, lines otherwise
+  bar,
+  lines,
+  off,
+};
+
+constexpr auto enum_names(Progress) {
+  return std::to_array<std::pair<Progress, std::string_view>>(
+      {{Progress::automatic, "auto"}, {Progress::bar, "bar"}, {Progress::lines, "lines"}, {Progress::off, "off"}});
+}
+
+/// Section `metrics`.
+struct MetricOptions {
+  std::int64_t every = 10;
+  Progress progress = Progress::automatic;
+  std::chrono::milliseconds progress_every = std::chrono::seconds(5);
+  bool jsonl = true;
+  bool tensorboard = true;
+};
+
+template <class Visitor>
+void visit_fields(Visitor& visit, MetricOptions& options) {
+  visit("every", options.every, "steps between records of training metrics", at_least(1));
+  visit("progress", options.progress, "what rank 0 shows: auto is a bar on a terminal and plain lines otherwise");
+  visit("progress_every", options.progress_every, "time between plain progress lines", at_least(1));
+  visit("jsonl", options.jsonl, "write metrics.jsonl in the run folder");
+  visit("tensorboard", options.tensorboard, "write TensorBoard event files in the run folder");
+}
+
+}  // namespace ddpkit

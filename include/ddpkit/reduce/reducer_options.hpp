@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ddpkit/base/fields.hpp"
+
+namespace ddpkit {
+
+/// When gradients travel.
+enum class Overlap {
+  on,   ///< while backward runs, bucket by bucket
+  off,  ///< after backward
+};
+
+constexpr auto enum_names(Overlap) {
+  return std::to_array<std::pair<Overlap, std::string_view>>({{Overlap::on, "on"}, {Overlap::off, "off"}});
+}
+
+/// What happens when a parameter got no gradient on any rank in a window.
+enum class Unused {
+  skip,   ///< it is not updated; said once
+  error,  ///< UsageError on all ranks that names it
+};
+
+constexpr auto enum_names(Unused) {
+  return std::to_array<std::pair<Unused, std::string_view>>({{Unused::skip, "skip"}, {Unused::error, "error"}});
+}
+
+struct ReducerOptions {
+  std::int64_t bucket_mib = 25;  ///< gradients reduced together, at most
+  std::int64_t tail_kib = 1024;  ///< the last bucket, whose reduction nothing hides
+  Overlap overlap = Overlap::on;
+  Unused unused = Unused::skip;
+};
+
+template <class Visitor>
+void visit_fields(Visitor& visit, ReducerOptions& options) {
+  visit("bucket_mib", options.bucket_mib, "MiB of gradients that are reduced together", between(1, 1 << 20));
+  visit("tail_kib", options.tail_kib, "KiB of the last bucket, whose reduction no computation hides", between(1, 1 << 30));
+  visit("overlap", options.overlap, "reduce while backward runs, or after it");
+  visit("unused", options.unused, "a parameter without gradient on any rank: skip it, or end with an error that names it");
+}
+
+}  // namespace ddpkit
