@@ -16,9 +16,21 @@ class Error : public std::runtime_error {
   /// The status with which the whole job ends when nobody catches this.
   ExitStatus status() const noexcept { return status_; }
 
+  /// Whether every rank throws this same error at the same point, so that the job can end in order: one report, no abort.
+  bool on_all_ranks() const noexcept { return on_all_ranks_; }
+  void mark_on_all_ranks() noexcept { on_all_ranks_ = true; }
+
  private:
   ExitStatus status_;
+  bool on_all_ranks_ = false;
 };
+
+/// `throw on_all_ranks(CommError(...))`: for what all ranks found out together.
+template <class E>
+E on_all_ranks(E error) {
+  error.mark_on_all_ranks();
+  return error;
+}
 
 /// The run file, an option or an override is wrong.
 class ConfigError : public Error {

@@ -3,14 +3,22 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <vector>
 
 namespace ddpkit {
 
-/// A parameter, buffer or piece of state with the name it has in files: "fc1.weight", "bn.running_mean".
-/// Shares the tensor, does not copy it.
+/// A tensor and its name as in Python's state_dict: "conv1.weight".
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
+
+/// The items of a LibTorch dictionary such as `module->named_parameters()`, in its order.
+template <class Dict>
+std::vector<NamedTensor> named_tensors(const Dict& dict) {
+  std::vector<NamedTensor> items;
+  for (const auto& item : dict) items.push_back({item.key(), item.value()});
+  return items;
+}
 
 }  // namespace ddpkit
