@@ -14,6 +14,7 @@ Buffer Buffer::in(const Memory& memory, std::size_t offset, std::size_t count, D
   buffer.data = memory.data() + offset;
   buffer.count = count;
   buffer.dtype = dtype;
+  buffer.device = memory.device();
   buffer.memory = memory;
   buffer.offset = offset;
   return buffer;

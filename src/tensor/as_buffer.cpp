@@ -1,6 +1,7 @@
 #include "ddpkit/tensor/as_buffer.hpp"
 
 #include <ATen/ops/from_blob.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
@@ -33,6 +34,22 @@ at::ScalarType scalar_type_of(DType type) {
   return at::kFloat;
 }
 
+namespace {
+
+// Through c10's registry, so that programs for CPUs need not link the CUDA libraries.
+Device device_of(const at::Tensor& tensor) {
+  if (!tensor.is_cuda()) return {};
+  const c10::Stream stream = c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).getStream(tensor.device());
+  return {Device::Type::cuda, tensor.device().index(), stream.native_handle()};
+}
+
+c10::Device torch_device(const Device& device) {
+  if (device.type == Device::Type::cpu) return c10::Device(c10::DeviceType::CPU);
+  return c10::Device(c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device.index));
+}
+
+}  // namespace
+
 Buffer as_buffer(const at::Tensor& tensor) {
   if (!tensor.is_non_overlapping_and_dense())
     throw UsageError(text("a tensor of shape ", tensor.sizes(), " with strides ", tensor.strides(),
@@ -41,7 +58,7 @@ Buffer as_buffer(const at::Tensor& tensor) {
   buffer.data = tensor.data_ptr();
   buffer.count = static_cast<std::size_t>(tensor.numel());
   buffer.dtype = dtype_of_tensor(tensor);
-  if (tensor.is_cuda()) buffer.device = {Device::Type::cuda, tensor.device().index(), nullptr};
+  buffer.device = device_of(tensor);
   buffer.keep_alive = std::make_shared<at::Tensor>(tensor);
   return buffer;
 }
@@ -59,8 +76,9 @@ Buffer as_buffer(const at::Tensor& tensor, const Memory& memory) {
 
 at::Tensor tensor_in(const Memory& memory, std::size_t offset, std::int64_t count, DType type) {
   Buffer::in(memory, offset, static_cast<std::size_t>(count), type);  // checks the bounds
+  const c10::Device device = torch_device(memory.device());
   return at::from_blob(
-      memory.data() + offset, {count}, [memory](void*) {}, at::dtype(scalar_type_of(type)));
+      memory.data() + offset, {count}, [memory](void*) {}, at::dtype(scalar_type_of(type)).device(device), device);
 }
 
 }  // namespace ddpkit

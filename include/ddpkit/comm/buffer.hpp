@@ -5,17 +5,10 @@
 #include <span>
 
 #include "ddpkit/base/dtype.hpp"
+#include "ddpkit/comm/device.hpp"
 #include "ddpkit/comm/memory.hpp"
 
 namespace ddpkit {
-
-/// Where bytes lie. `stream` is the CUDA stream (cudaStream_t) on which the owner of the buffer uses it.
-struct Device {
-  enum class Type { cpu, cuda };
-  Type type = Type::cpu;
-  int index = 0;
-  void* stream = nullptr;
-};
 
 /// Elements that a collective may read. Made from a span or by `as_buffer(tensor)`, never by hand. A view: whoever issues an
 /// asynchronous operation keeps the elements alive until its Work is done, unless `keep_alive` or `memory` holds them.
@@ -49,7 +42,8 @@ struct Buffer {
   template <Element T>
   Buffer(std::span<T> elements) : data(elements.data()), count(elements.size()), dtype(dtype_of<T>) {}
 
-  /// `count` elements at `offset` bytes into memory from Communicator::allocate. Throws UsageError past its end.
+  /// `count` elements at `offset` bytes into memory from Communicator::allocate, on the memory's device. Throws UsageError past
+  /// its end.
   static Buffer in(const Memory& memory, std::size_t offset, std::size_t count, DType dtype);
 
   std::size_t bytes() const noexcept { return count * size_of(dtype); }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "ddpkit/comm/device.hpp"
+
 namespace ddpkit {
 
 /// A block of memory that a backend reduces fastest. Copies share it; the last one frees it, without a collective.
@@ -16,6 +18,7 @@ class Memory {
     std::byte* data = nullptr;
     std::size_t size = 0;
     std::uint64_t id = 0;
+    Device device;
   };
 
   Memory() = default;
@@ -25,6 +28,7 @@ class Memory {
   std::byte* data() const noexcept { return block_ ? block_->data : nullptr; }
   std::size_t size() const noexcept { return block_ ? block_->size : 0; }
   std::uint64_t id() const noexcept { return block_ ? block_->id : 0; }
+  Device device() const noexcept { return block_ ? block_->device : Device{}; }
   const std::shared_ptr<Block>& block() const noexcept { return block_; }
 
  private:
