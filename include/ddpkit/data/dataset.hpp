@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +34,15 @@ class Dataset {
   /// `ids.size()` samples. Throws DataError that names file and sample.
   virtual void gather(std::span<const std::int64_t> ids, std::span<std::byte* const> out) const = 0;
 
+  /// Where the samples come from, for messages: a path, or "memory".
+  virtual std::string origin() const { return "data set"; }
+
   /// A number that is equal on two ranks exactly when they opened the same data (size, fields, and a sample of the content).
   virtual std::uint64_t fingerprint() const;
 };
+
+/// Reads the field "target" of every sample and throws DataError for the first label that is not in [0, classes). For int64,
+/// int32 and uint8 targets; others are left alone.
+void require_labels_below(const Dataset& dataset, std::int64_t classes);
 
 }  // namespace ddpkit

@@ -30,20 +30,23 @@ class Window {
     virtual HostBatch fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) = 0;
   };
 
+  /// Throws ConfigError when `micro` is not positive.
   Window(WindowRange range, std::int64_t local_batch, std::int64_t micro, std::shared_ptr<Source> source);
 
   const WindowRange& range() const noexcept { return range_; }
-  /// Samples this rank would get in a full window: global / world size.
+  /// Rows that a rank gets in this window at most; equal on all ranks, whatever this rank's real share. It is
+  /// global / world size, except in a last window under Tail::partial, where it is ceil(samples / world size).
   std::int64_t local_batch() const noexcept { return local_batch_; }
   std::int64_t micro() const noexcept { return micro_; }
   /// Micro-batches of this rank = ceil(local_batch / micro); equal on all ranks.
   std::int64_t micro_batches() const noexcept { return (local_batch_ + micro_ - 1) / micro_; }
 
-  /// The `index`-th micro-batch. May be asked for again, as a retry of the window does.
+  /// The `index`-th micro-batch, which has no rows where this rank's share is used up. Blocks until it is gathered and
+  /// rethrows what the data set threw. May be asked for again, as a retry of the window does.
   HostBatch fetch(std::int64_t index) const { return source_->fetch(range_, micro_, index); }
 
   /// The same window cut into micro-batches of another size. What was gathered ahead is dropped.
-  Window recut(std::int64_t micro) const { return {range_, local_batch_, micro, source_}; }
+  Window recut(std::int64_t micro) const;
 
  private:
   WindowRange range_;
