@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,8 +9,12 @@ namespace ddpkit {
 
 enum class LogLevel { debug, info, warning, error };
 
-/// One line per record: time, level, `[rank 3/8]`, component, text. Information comes from rank 0 only, warnings and errors
-/// from every rank. Goes to standard error, so that standard output stays machine-readable. Thread-safe.
+/// One line per record: `14:27:03.123 info  [rank 3/8] trainer: text`, in local time. A text of several lines becomes as many
+/// whole lines with the same prefix, so that a filter by rank or level keeps them together. Control characters and escape
+/// sequences in the text are shown, not obeyed. Information comes from rank 0 only; warnings and errors, and debug records
+/// where they are asked for, from every rank. Goes to standard error, so that standard output stays machine-readable.
+///
+/// Thread-safe. Never throws for a record that cannot be written.
 class Logger {
  public:
   struct Options {
@@ -30,6 +35,10 @@ class Logger {
 
   /// From here on every record is appended to the file as well. Throws StorageError when it cannot be opened.
   void also_write_to(const std::string& path);
+
+  /// Calls `hook` before each record that is written, so that whoever draws on the terminal can clear its line. An empty one
+  /// removes it. The hook must not log.
+  void before_each_record(std::function<void()> hook);
 
  private:
   class Sinks;
