@@ -21,9 +21,13 @@ struct Placement {
 /// Cores that the calling process may run on, from its affinity mask, ascending.
 std::vector<int> allowed_cores();
 
-/// Threads for one rank. Pure. `cores` is this rank's mask; `node_cores` the union over the ranks of its node.
-/// A rank bound to cores of its own uses them all; ranks that share a mask divide it: max(1, cores / ranks on the node).
+/// Threads for one rank. Pure. `cores` is the size of this rank's mask, `node_cores` the size of the union of the masks on its
+/// node. A rank bound to cores of its own uses them all; ranks that share cores divide them, each getting at least one:
+/// min(cores, max(1, node_cores / local_size)).
 int threads_for_rank(std::size_t cores, std::size_t node_cores, int local_size);
+
+/// Ascending core numbers with runs joined: "0-3,8"; "-" for none.
+std::string format_cores(std::span<const int> cores);
 
 /// One row per rank: host, cores ("0-3,8"), threads, device; and a last line of warning where cores are oversubscribed.
 std::string placement_table(std::span<const Placement> placements);

@@ -1,0 +1,101 @@
+#include "ddpkit/base/placement.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iomanip>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "ddpkit/base/text.hpp"
+
+namespace ddpkit {
+namespace {
+
+using Row = std::array<std::string, 5>;
+
+struct CpuSetDeleter {
+  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+using CpuSet = std::unique_ptr<cpu_set_t, CpuSetDeleter>;
+
+std::vector<int> members(const CpuSet& set, std::size_t bytes) {
+  std::vector<int> cores;
+  for (int core = 0; core < static_cast<int>(bytes * 8); ++core)
+    if (CPU_ISSET_S(static_cast<std::size_t>(core), bytes, set.get())) cores.push_back(core);
+  return cores;
+}
+
+std::vector<int> first_cores(unsigned count) {
+  std::vector<int> cores;
+  for (unsigned core = 0; core < std::max(1U, count); ++core) cores.push_back(static_cast<int>(core));
+  return cores;
+}
+
+void append_row(std::ostringstream& out, const Row& row, const std::array<std::size_t, 5>& widths) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const bool number = i == 0 || i == 3;
+    const bool last = i + 1 == row.size();
+    out << (i == 0 ? "" : "  ") << (number ? std::right : std::left) << std::setw(last ? 0 : static_cast<int>(widths[i]))
+        << row[i];
+  }
+}
+
+std::string warning_for(std::span<const Placement> placements) {
+  std::string ranks;
+  for (const Placement& placement : placements)
+    if (placement.oversubscribed) ranks += text(ranks.empty() ? "" : ", ", placement.rank);
+  if (ranks.empty()) return {};
+  return text("\nwarning: more ranks than cores for rank ", ranks,
+              ": they take turns and each step waits for the slowest; start fewer ranks or give them more cores");
+}
+
+}  // namespace
+
+std::vector<int> allowed_cores() {
+  // The kernel refuses a set smaller than its own, which may be larger than cpu_set_t.
+  for (std::size_t capacity = CPU_SETSIZE; capacity <= (1U << 20); capacity *= 2) {
+    const CpuSet set(CPU_ALLOC(capacity));
+    const std::size_t bytes = CPU_ALLOC_SIZE(capacity);
+    if (sched_getaffinity(0, bytes, set.get()) == 0) return members(set, bytes);
+    if (errno != EINVAL) break;
+  }
+  return first_cores(std::thread::hardware_concurrency());
+}
+
+int threads_for_rank(std::size_t cores, std::size_t node_cores, int local_size) {
+  const std::size_t share = node_cores / static_cast<std::size_t>(std::max(1, local_size));
+  return static_cast<int>(std::max<std::size_t>(1, std::min(cores, share)));
+}
+
+std::string format_cores(std::span<const int> cores) {
+  std::string out;
+  for (std::size_t begin = 0; begin < cores.size();) {
+    std::size_t end = begin + 1;
+    while (end < cores.size() && cores[end] == cores[end - 1] + 1) ++end;
+    out += text(out.empty() ? "" : ",", cores[begin]);
+    if (end - begin > 1) out += text('-', cores[end - 1]);
+    begin = end;
+  }
+  return out.empty() ? "-" : out;
+}
+
+std::string placement_table(std::span<const Placement> placements) {
+  std::vector<Row> rows{{"rank", "host", "cores", "threads", "device"}};
+  for (const Placement& p : placements)
+    rows.push_back({text(p.rank), p.host, format_cores(p.cores), text(p.threads), p.device});
+  std::array<std::size_t, 5> widths{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::ostringstream out;
+  for (const Row& row : rows) {
+    if (&row != rows.data()) out << '\n';
+    append_row(out, row, widths);
+  }
+  return out.str() + warning_for(placements);
+}
+
+}  // namespace ddpkit
