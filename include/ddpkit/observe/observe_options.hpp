@@ -9,22 +9,24 @@
 namespace ddpkit {
 
 /// What rank 0 shows while it works.
-enum class Progress {
+enum class ProgressDisplay {
   automatic,  ///< a bar on a terminal, lines otherwise
   bar,
   lines,
   off,
 };
 
-constexpr auto enum_names(Progress) {
-  return std::to_array<std::pair<Progress, std::string_view>>(
-      {{Progress::automatic, "auto"}, {Progress::bar, "bar"}, {Progress::lines, "lines"}, {Progress::off, "off"}});
+constexpr auto enum_names(ProgressDisplay) {
+  return std::to_array<std::pair<ProgressDisplay, std::string_view>>({{ProgressDisplay::automatic, "auto"},
+                                                                      {ProgressDisplay::bar, "bar"},
+                                                                      {ProgressDisplay::lines, "lines"},
+                                                                      {ProgressDisplay::off, "off"}});
 }
 
 /// Section `metrics`.
 struct MetricOptions {
   std::int64_t every = 10;
-  Progress progress = Progress::automatic;
+  ProgressDisplay progress = ProgressDisplay::automatic;
   std::chrono::milliseconds progress_every = std::chrono::seconds(5);
   bool jsonl = true;
   bool tensorboard = true;
