@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ddpkit/optim/update_context.hpp"
+#include "ddpkit/tensor/named_tensor.hpp"
+
+namespace ddpkit {
+
+/// Turns gradients into new parameters. Reads `grad()` of its parameters; one whose gradient is undefined is left alone,
+/// its state and its step count too. Purely local: nothing here is collective. Not thread-safe.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// Allocates all state that the next step needs, for parameters that require a gradient or have one. Call it again at will:
+  /// what exists stays. When memory runs out (c10::OutOfMemoryError) nothing has changed.
+  virtual void prepare() = 0;
+
+  /// One update. Begins with prepare(), and allocates nothing once it has begun to write. What the gradients hold afterwards is
+  /// not specified. Throws UsageError that names the parameter when a gradient is sparse.
+  virtual void step(const UpdateContext& context) = 0;
+
+  /// Makes all gradients undefined.
+  virtual void zero_grad() = 0;
+
+  /// The state under names that do not depend on the order of registration: "fc1.weight.exp_avg". Shares the tensors with the
+  /// optimizer: copy or write them before the next step. Begins with prepare(), so the names are the same before the first
+  /// step and after it.
+  virtual std::vector<NamedTensor> state() = 0;
+
+  /// Copies what `state` returned earlier into this optimizer, by name. Throws DataError that lists every missing and
+  /// unexpected name and every wrong shape or type; then nothing has changed.
+  virtual void load_state(std::span<const NamedTensor> state) = 0;
+
+  /// Number of calls of step(), those before load_state included.
+  virtual std::int64_t updates() const noexcept = 0;
+};
+
+}  // namespace ddpkit

@@ -1,0 +1,11 @@
+#pragma once
+
+namespace ddpkit {
+
+/// What one update is told by the one who owns the window.
+struct UpdateContext {
+  double lr = 0;          ///< learning rate of parameters whose group has lr_factor 1
+  double grad_scale = 1;  ///< gradients are multiplied by it, once, in the pass that reads them
+};
+
+}  // namespace ddpkit

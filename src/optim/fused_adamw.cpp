@@ -1,0 +1,20 @@
+#include "ddpkit/optim/fused_adamw.hpp"
+
+#include <ATen/ops/_fused_adamw.h>
+
+#include <utility>
+
+#include "optim/adam_moments.hpp"
+
+namespace ddpkit {
+
+FusedAdamW::FusedAdamW(std::vector<NamedTensor> parameters, const OptimizerOptions& options)
+    : FusedOptimizer(std::move(parameters), options, adam_moments(options)) {}
+
+void FusedAdamW::run(const Pass& pass) {
+  at::_fused_adamw_(pass.parameters, pass.gradients, pass.moments[0], pass.moments[1], /*max_exp_avg_sqs=*/{}, pass.steps,
+                    pass.lr, options().beta1, options().beta2, pass.weight_decay, options().eps, /*amsgrad=*/false,
+                    /*maximize=*/false, pass.divisor);
+}
+
+}  // namespace ddpkit
