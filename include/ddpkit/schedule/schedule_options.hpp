@@ -52,7 +52,7 @@ struct ScheduleOptions {
   double period_factor = 1;        ///< cosine_restarts: each cycle is so many times as long as the one before
   double gamma = 0.1;              ///< step, multi_step: factor of a drop; exponential: factor per epoch
   double power = 1;                ///< polynomial
-  double final_factor = 0;         ///< linear, polynomial, cosine, wsd: rate at the end, as a factor of the target
+  double final_factor = 0;  ///< linear, polynomial, cosine, wsd: last rate; cosine_restarts: lowest; as a factor of the target
 };
 
 template <class Visitor>
@@ -70,7 +70,8 @@ void visit_fields(Visitor& visit, ScheduleOptions& options) {
   visit("period_factor", options.period_factor, "cosine_restarts: growth of each cycle", at_least(1));
   visit("gamma", options.gamma, "step and multi_step: factor of a drop; exponential: factor per epoch", above(0));
   visit("power", options.power, "polynomial: exponent", above(0));
-  visit("final_factor", options.final_factor, "rate at the end of shaped decays, as a factor of the target", between(0, 1));
+  visit("final_factor", options.final_factor,
+        "last rate of linear, polynomial, cosine and wsd, lowest of cosine_restarts, as a factor of the target", between(0, 1));
 }
 
 }  // namespace ddpkit
