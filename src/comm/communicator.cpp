@@ -5,6 +5,10 @@
 namespace ddpkit {
 namespace {
 
+std::string_view name_of(Device::Type type) {
+  return type == Device::Type::cuda ? "cuda" : "cpu";
+}
+
 [[noreturn]] void refuse(const Communicator& comm, std::string_view operation, std::string_view tag, const std::string& why) {
   throw UsageError(
       text("rank ", comm.rank(), ": ", operation, tag.empty() ? "" : " (", tag, tag.empty() ? "" : ")", ": ", why));
@@ -13,23 +17,6 @@ namespace {
 void check_op(const Communicator& comm, std::string_view operation, std::string_view tag, DType dtype, ReduceOp op) {
   if (op == ReduceOp::mean && !is_floating(dtype))
     refuse(comm, operation, tag, text("the mean of ", name_of(dtype), " would be cut off; sum, then divide in floating point"));
-}
-
-void check_data(const Communicator& comm, std::string_view operation, std::string_view tag, const ConstBuffer& buffer) {
-  if (buffer.count > 0 && buffer.data == nullptr)
-    refuse(comm, operation, tag, text(buffer.count, " elements at a null pointer"));
-}
-
-void check_pair(const Communicator& comm, std::string_view operation, std::string_view tag, const ConstBuffer& whole,
-                const ConstBuffer& part) {
-  check_data(comm, operation, tag, whole);
-  check_data(comm, operation, tag, part);
-  if (whole.dtype != part.dtype)
-    refuse(comm, operation, tag, text("input and output differ in type: ", name_of(whole.dtype), " and ", name_of(part.dtype)));
-  const auto ranks = static_cast<std::size_t>(comm.world_size());
-  if (whole.count != part.count * ranks)
-    refuse(comm, operation, tag,
-           text("the whole has ", whole.count, " elements, expected ", comm.world_size(), " ranks x ", part.count));
 }
 
 }  // namespace
@@ -44,29 +31,50 @@ std::string_view name_of(ReduceOp op) {
   return "?";
 }
 
+void Communicator::check_data(std::string_view operation, std::string_view tag, const ConstBuffer& buffer) const {
+  if (buffer.count > 0 && buffer.data == nullptr)
+    refuse(*this, operation, tag, text(buffer.count, " elements at a null pointer"));
+  if (buffer.device.type != accepts_)
+    refuse(
+        *this, operation, tag,
+        text("the elements lie on ", name_of(buffer.device.type), ", but backend ", backend(), " takes ", name_of(accepts_)));
+}
+
+void Communicator::check_pair(std::string_view operation, std::string_view tag, const ConstBuffer& whole,
+                              const ConstBuffer& part) const {
+  check_data(operation, tag, whole);
+  check_data(operation, tag, part);
+  if (whole.dtype != part.dtype)
+    refuse(*this, operation, tag,
+           text("input and output differ in type: ", name_of(whole.dtype), " and ", name_of(part.dtype)));
+  const auto ranks = static_cast<std::size_t>(world_size());
+  if (whole.count != part.count * ranks)
+    refuse(*this, operation, tag, text("the whole has ", whole.count, " elements, expected ", ranks, " ranks x ", part.count));
+}
+
 Memory Communicator::allocate(std::size_t bytes) {
   return do_allocate(bytes);
 }
 
 Work Communicator::all_reduce(Buffer data, ReduceOp op, std::string_view tag) {
-  check_data(*this, "all_reduce", tag, data);
+  check_data("all_reduce", tag, data);
   check_op(*this, "all_reduce", tag, data.dtype, op);
   return do_all_reduce(std::move(data), op, tag);
 }
 
 Work Communicator::reduce_scatter(ConstBuffer in, Buffer out, ReduceOp op, std::string_view tag) {
-  check_pair(*this, "reduce_scatter", tag, in, out);
+  check_pair("reduce_scatter", tag, in, out);
   check_op(*this, "reduce_scatter", tag, in.dtype, op);
   return do_reduce_scatter(std::move(in), std::move(out), op, tag);
 }
 
 Work Communicator::all_gather(ConstBuffer in, Buffer out, std::string_view tag) {
-  check_pair(*this, "all_gather", tag, out, in);
+  check_pair("all_gather", tag, out, in);
   return do_all_gather(std::move(in), std::move(out), tag);
 }
 
 Work Communicator::broadcast(Buffer data, int root, std::string_view tag) {
-  check_data(*this, "broadcast", tag, data);
+  check_data("broadcast", tag, data);
   if (root < 0 || root >= world_size()) refuse(*this, "broadcast", tag, text("no rank ", root, " among ", world_size()));
   return do_broadcast(std::move(data), root, tag);
 }

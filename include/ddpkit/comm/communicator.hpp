@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/topology.hpp"
@@ -64,7 +65,9 @@ class Communicator {
   void abort(const Error& reason) noexcept;
 
  protected:
-  explicit Communicator(Topology topology) : topology_(std::move(topology)) {}
+  /// `accepts` is where the buffers of this backend must lie; others are refused.
+  explicit Communicator(Topology topology, Device::Type accepts = Device::Type::cpu)
+      : topology_(std::move(topology)), accepts_(accepts) {}
 
  private:
   virtual Memory do_allocate(std::size_t bytes) = 0;
@@ -76,7 +79,11 @@ class Communicator {
   virtual std::unique_ptr<Communicator> do_split(int color, int key) = 0;
   virtual void do_abort(const Error& reason) noexcept = 0;
 
+  void check_data(std::string_view operation, std::string_view tag, const ConstBuffer& buffer) const;
+  void check_pair(std::string_view operation, std::string_view tag, const ConstBuffer& whole, const ConstBuffer& part) const;
+
   Topology topology_;
+  Device::Type accepts_;
 };
 
 }  // namespace ddpkit
