@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "comm/mpi/operation.hpp"
+#include "ddpkit/base/error.hpp"
+
+namespace ddpkit::mpi {
+
+/// Operations of all communicators of the process in the order in which they were issued. Thread-safe. After the first failure
+/// none is run any more, peers would be one operation off: those that wait fail with the same error.
+class OperationQueue {
+ public:
+  /// Throws CommError after a failure.
+  void push(std::shared_ptr<Operation> operation);
+
+  /// Runs before everything else, also after a failure: for MPI_Abort.
+  void push_urgent(std::function<void()> action);
+
+  /// No more is coming: `run` returns once the queue is empty.
+  void close();
+
+  /// Takes and runs operations until closed. The body of the communication thread.
+  void run() noexcept;
+
+  void fail(const CommError& error);
+  void throw_if_failed() const;
+  bool failed() const;
+
+  /// Whether nothing is running or waiting.
+  bool idle() const;
+
+  /// What the thread is in, if anything, and when it began.
+  std::shared_ptr<Operation> current() const;
+  std::chrono::steady_clock::time_point last_start() const noexcept;
+
+ private:
+  std::shared_ptr<Operation> take();
+  void serve(Operation& operation);
+  void retire();
+
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<std::shared_ptr<Operation>> waiting_;
+  std::shared_ptr<Operation> current_;
+  std::function<void()> urgent_;
+  std::optional<CommError> failure_;
+  std::atomic<bool> news_ = false;  // something waits or the queue is closed; lets the thread look without the lock
+  bool closed_ = false;
+  std::atomic<std::chrono::steady_clock::rep> last_start_ = 0;
+};
+
+}  // namespace ddpkit::mpi

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace ddpkit::mpi {
+
+/// How long a thread looks again before it sleeps: about what going to sleep and being woken would cost.
+inline constexpr std::chrono::microseconds kSpin{20};
+
+/// Whether `ready` came true within a few looks. Yields between them: there may be more ranks than cores.
+template <class Ready>
+bool spin_until(Ready ready) {
+  if (ready()) return true;
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+    if (ready()) return true;
+  }
+  return false;
+}
+
+}  // namespace ddpkit::mpi
