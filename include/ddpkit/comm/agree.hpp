@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,8 @@ struct Fact {
 void require_equal(Communicator& comm, std::string_view subject, std::span<const Fact> facts);
 
 /// Makes a failure on any rank a failure on all: runs `body`; when it throws on some ranks, those rethrow their own error and
-/// the others throw CommError with the status of, and a text naming, the lowest rank that failed.
+/// the others throw CommError with the status of, and a text naming, the lowest rank that failed. Errors of the Error family
+/// are then marked as on_all_ranks.
 template <class Body>
 void all_or_none(Communicator& comm, std::string_view what, Body&& body);
 
@@ -52,8 +54,9 @@ template <class Body>
 void all_or_none(Communicator& comm, std::string_view what, Body&& body) {
   try {
     body();
-  } catch (const Error& error) {
+  } catch (Error& error) {
     detail::share_outcome(comm, what, &error);
+    error.mark_on_all_ranks();
     throw;
   } catch (const std::exception& other) {
     const Error error(other.what());
