@@ -1,0 +1,102 @@
+#include "data/prefetcher.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "ddpkit/base/error.hpp"
+
+namespace ddpkit {
+
+Prefetcher::Prefetcher(BatchGatherer gatherer, const BatchKey& first, const Options& options)
+    : gatherer_(std::move(gatherer)), budget_bytes_(static_cast<std::size_t>(options.budget_bytes)), next_(first) {
+  for (std::int64_t i = 0; i < options.workers; ++i) workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+}
+
+Prefetcher::~Prefetcher() {
+  close();
+}
+
+void Prefetcher::close() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  for (std::jthread& worker : workers_) worker.request_stop();
+  workers_.clear();
+}
+
+LoaderStats Prefetcher::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+std::size_t Prefetcher::capacity() const noexcept {
+  return std::max<std::size_t>(1, budget_bytes_ / std::max<std::size_t>(1, gatherer_.block_bytes(next_.micro)));
+}
+
+void Prefetcher::work(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (room_.wait(lock, stop, [this] { return ahead_.size() < capacity(); }) && !stop.stop_requested()) {
+    const auto slot = std::make_shared<Slot>(Slot{.key = next_});
+    ahead_.push_back(slot);
+    next_ = following(gatherer_.sampler(), next_);
+    lock.unlock();
+    fill(*slot);
+    lock.lock();
+    slot->done = true;
+    done_.notify_one();
+  }
+}
+
+void Prefetcher::fill(Slot& slot) const noexcept {
+  try {
+    slot.batch = gatherer_.gather(slot.key);
+  } catch (...) {
+    slot.error = std::current_exception();  // fetch() throws it, on the thread of the consumer
+  }
+}
+
+std::shared_ptr<Prefetcher::Slot> Prefetcher::claim(const BatchKey& key) {
+  const auto found = std::find_if(ahead_.begin(), ahead_.end(), [&](const auto& slot) { return slot->key == key; });
+  if (found == ahead_.end()) return nullptr;
+  auto slot = *found;
+  ahead_.erase(ahead_.begin(), found + 1);  // what lies before was skipped
+  room_.notify_all();
+  return slot;
+}
+
+void Prefetcher::expect_after(const BatchKey& key) {
+  const bool again = key.micro == next_.micro && key.place() < next_.place();
+  if (again) return;
+  ahead_.clear();
+  next_ = following(gatherer_.sampler(), key);
+  room_.notify_all();
+}
+
+HostBatch Prefetcher::take(const BatchKey& key) {
+  std::unique_lock lock(mutex_);
+  if (closed_) throw UsageError("fetch: the loader that made this window has ended or moved to another place in the data");
+  const auto slot = claim(key);
+  if (slot == nullptr) {
+    expect_after(key);
+    ++stats_.gathered_on_demand;
+    lock.unlock();
+    return gatherer_.gather(key);
+  }
+  ++stats_.gathered_ahead;
+  done_.wait(lock, [&] { return slot->done; });
+  if (slot->error) std::rethrow_exception(slot->error);
+  return std::move(slot->batch);
+}
+
+HostBatch Prefetcher::fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) {
+  const auto begin = std::chrono::steady_clock::now();
+  HostBatch batch = take({window, micro, micro_index});
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+  const std::lock_guard lock(mutex_);
+  stats_.wait_seconds += waited.count();
+  return batch;
+}
+
+}  // namespace ddpkit
