@@ -130,7 +130,7 @@ TEST_CASE("quoted fields hold commas, quotes and line ends") {
   const InMemoryDataset data = csv_of("\xef\xbb\xbf\"a, \"\"b\"\"\nc\",y\n\"1\",\"2\"\n\n3,4", "y");
   CHECK(column<float>(data, 0) == std::vector<float>{1, 3});
   CHECK(column<std::int64_t>(data, 1) == std::vector<std::int64_t>{2, 4});
-  CHECK_THAT(message_of<ConfigError>([] { csv_of("\"a, \"\"b\"\"\",y\n1,2\n", "z"); }), mentions("a, \"b\""));
+  CHECK_THAT(message_of<ConfigError>([] { csv_of("\"a, \"\"b\"\"\",y\n1,2\n", "label"); }), mentions("a, \"b\""));
 }
 
 TEST_CASE("what is no number is refused with line and column") {
