@@ -17,10 +17,15 @@ const char* name_of_nonfinite(double value) {
   return value > 0 ? "inf" : "-inf";
 }
 
+// By way of whole milliseconds, which divide to the number that reads as they do.
+double seconds_of(std::chrono::system_clock::time_point time) {
+  return static_cast<double>(std::chrono::round<std::chrono::milliseconds>(time.time_since_epoch()).count()) / 1000;
+}
+
 Json to_json(const MetricRecord& record) {
   Json json{{"schema", kSchema}, {"kind", name_of(record.kind)}, {"step", record.step}, {"epoch", record.epoch}};
   json["samples"] = record.samples;
-  json["time"] = std::chrono::duration<double>(record.time.time_since_epoch()).count();
+  json["time"] = seconds_of(record.time);
   json["values"] = Json::object();
   for (const Metric& metric : record.values) {
     json["values"][metric.name] = metric.value;  // the library writes null for what is not finite

@@ -107,8 +107,9 @@ void require_seen_by_all(Communicator& comm, const fs::path& folder) {
   for (const std::string& host : std::set<std::string>(blind.begin(), blind.end()))
     if (!host.empty()) hosts += text(hosts.empty() ? "" : ", ", std::string_view(host).substr(0, host.size() - 1));
   if (!hosts.empty())
-    throw StorageError(text("run folder ", folder.string(), ": rank 0 wrote to it, but it is not the same folder on ", hosts,
-                            "; set run.dir to a file system that all hosts share"));
+    throw on_all_ranks(
+        StorageError(text("run folder ", folder.string(), ": rank 0 wrote to it, but it is not the same folder on ", hosts,
+                          "; set run.dir to a file system that all hosts share")));
 }
 
 }  // namespace
@@ -125,10 +126,10 @@ void check_run_name(std::string_view name) {
 }
 
 RunFolder create_run_folder(Communicator& comm, const RunPlace& place, Logger& logger, const Clock& clock) {
-  check_run_name(place.name);
   fs::path folder;
   all_or_none(comm, "making the run folder", [&] {
     if (comm.rank() != 0) return;
+    check_run_name(place.name);
     folder = make_fresh_folder(fs::absolute(place.dir).lexically_normal() / place.name, time_stamp(clock.wall()));
     point_latest_at(folder, logger);
   });

@@ -39,9 +39,9 @@ void check_run_name(std::string_view name);
 /// Makes `dir/name/<time>` (UTC, "2026-11-30T14-27-03Z", with "-2" and so on when taken), points `dir/name/latest` at it in one
 /// atomic step, and checks that every rank sees it. Collective and synchronous; all ranks get the same absolute path, rank 0's.
 ///
-/// Throws ConfigError for a bad name and StorageError, naming path and user, when rank 0 may not make the folder; the other
-/// ranks then throw CommError with the same status. Throws StorageError on every rank, naming the hosts, when some do not see
-/// rank 0's folder. A `latest` that cannot be replaced is a warning.
+/// On rank 0 throws ConfigError for a bad name, and StorageError, naming path and user, when it may not make the folder; the
+/// other ranks then throw CommError with the same status. Throws StorageError on every rank, naming the hosts, when some do not
+/// see rank 0's folder. A `latest` that cannot be replaced is a warning.
 RunFolder create_run_folder(Communicator& comm, const RunPlace& place, Logger& logger, const Clock& clock = {});
 
 /// An existing folder to go on in: checks as above that every rank sees rank 0's `path`. Collective and synchronous. Throws
