@@ -12,7 +12,7 @@ constexpr std::size_t kLongestQuotation = 60;
 
 std::string shortened(const std::string& text) {
   std::string clean = yaml_text(text);
-  if (clean == '"' + text + '"') clean = text;
+  if (!text.empty() && clean == '"' + text + '"') clean = text;
   return clean.size() <= kLongestQuotation ? clean : clean.substr(0, kLongestQuotation) + "...";
 }
 

@@ -4,6 +4,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -163,8 +164,16 @@ std::string message_of(const YAML::Exception& error) {
   return error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR ? kNoAliases : "not valid YAML: " + error.msg;
 }
 
+// yaml-cpp lets a quote stay open until the end of the text, but not across the mark that ends a document.
+std::string with_end_mark(std::string_view content) {
+  const std::size_t last_line = content.find_last_of('\n', content.find_last_not_of("\n\r ")) + 1;
+  const bool has_one = content.substr(std::min(last_line, content.size())).starts_with("...");
+  const std::string_view line_end = content.ends_with('\n') ? "" : "\n";
+  return std::string(content).append(line_end).append(has_one ? "" : "...\n");
+}
+
 void parse(std::string_view content, TreeBuilder& builder) {
-  std::istringstream stream{std::string(content)};
+  std::istringstream stream(with_end_mark(content));
   YAML::Parser parser(stream);
   while (parser.HandleNextDocument(builder)) {
   }
