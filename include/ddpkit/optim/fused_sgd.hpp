@@ -16,7 +16,6 @@ class FusedSgd final : public FusedOptimizer {
 
  private:
   void run(const Pass& pass) override;
-  void run_narrow(const Pass& pass) const;
 };
 
 }  // namespace ddpkit
