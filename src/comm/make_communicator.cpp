@@ -1,10 +1,9 @@
 #include "ddpkit/comm/make_communicator.hpp"
 
-#include <iostream>
-
 #include "comm/environment_check.hpp"
 #include "comm/local/local_communicator.hpp"
 #include "comm/mpi_factory.hpp"
+#include "ddpkit/base/log.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/nccl_factory.hpp"
@@ -17,7 +16,7 @@ void warn_of_contradiction(Communicator& comm) {
   const std::string line = contradiction(comm.topology(), process_environment());
   const int speaker = line.empty() ? comm.world_size() : comm.rank();
   if (agree_min(comm, speaker, "environment") == comm.rank() && !line.empty())
-    std::cerr << text("[rank ", comm.rank(), "/", comm.world_size(), "] warning: ", line, "\n");
+    Logger({.rank = comm.rank(), .world_size = comm.world_size()}).warning("comm", line);
 }
 
 bool wants_mpi(Backend backend, const LaunchEnvironment& launcher) {

@@ -6,16 +6,9 @@
 #include "comm/aligned_block.hpp"
 #include "comm/mpi/check.hpp"
 #include "comm/mpi/collectives.hpp"
+#include "comm/signature_of.hpp"
 
 namespace ddpkit::mpi {
-namespace {
-
-Signature signature_of(Collective kind, const ConstBuffer& smaller, ReduceOp op = ReduceOp::sum) {
-  return {.kind = kind, .dtype = smaller.dtype, .detail = static_cast<std::uint8_t>(op), .count = smaller.count};
-}
-
-}  // namespace
-
 MpiCommunicator::MpiCommunicator(std::shared_ptr<Runtime> runtime, std::shared_ptr<Channel> channel)
     : Communicator(channel->topology),
       runtime_(std::move(runtime)),
@@ -69,8 +62,7 @@ Work MpiCommunicator::do_all_gather(ConstBuffer in, Buffer out, std::string_view
 }
 
 Work MpiCommunicator::do_broadcast(Buffer data, int root, std::string_view tag) {
-  Signature signature = signature_of(Collective::broadcast, data);
-  signature.root = static_cast<std::uint32_t>(root);
+  const Signature signature = signature_of_broadcast(data, root);
   return issue(signature, tag, [channel = channel_, data = std::move(data), root] { mpi::broadcast(*channel, data, root); });
 }
 
