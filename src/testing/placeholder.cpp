@@ -1,1 +1,0 @@
-// Replaced by thread_world and faulty.
