@@ -27,9 +27,14 @@ std::string hint_for(const std::string& path) {
   return path.find("fashion-mnist") == std::string::npos ? "" : "; Debian has it: apt install dataset-fashion-mnist";
 }
 
+bool exists(const std::string& path) {
+  std::error_code unreadable;
+  return fs::exists(path, unreadable);
+}
+
 std::string existing(const std::string& stem, std::size_t kind) {
   for (const auto& endings : kEndings)
-    if (fs::exists(stem + endings[kind])) return stem + endings[kind];
+    if (exists(stem + endings[kind])) return stem + endings[kind];
   throw DataError(text(stem, kEndings[0][kind], ": no such file, with or without .gz", hint_for(stem)));
 }
 
@@ -98,8 +103,8 @@ HostArray read_labels(const std::string& path) {
 }  // namespace
 
 IdxFiles find_idx(const std::string& path, const std::string& split) {
-  if (fs::is_regular_file(path)) return {path, labels_beside(path)};
-  if (!fs::exists(path)) throw DataError(text(path, ": no such folder or file", hint_for(path)));
+  if (!exists(path)) throw DataError(text(path, ": no such folder or file, or no permission", hint_for(path)));
+  if (!fs::is_directory(path)) return {path, labels_beside(path)};
   if (split.empty()) throw ConfigError(text("data: ", path, " is a folder; split: say which prefix, such as train or t10k"));
   const std::string stem = (fs::path(path) / split).string();
   return {existing(stem, 0), existing(stem, 1)};

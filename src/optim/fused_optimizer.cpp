@@ -152,6 +152,7 @@ void FusedOptimizer::set_scale(PlannedPass& pass, double grad_scale) {
   if (scale.scalar_type() == at::kDouble) {
     at::_foreach_mul_(pass.gradients, scale.fill_(grad_scale));
   } else {
+    pass.grad_scale = grad_scale;
     pass.divisor = scale.fill_(1 / grad_scale);
   }
 }

@@ -39,7 +39,8 @@ class FusedOptimizer : public Optimizer {
     double lr = 0;
     double weight_decay = 0;
     bool first_update = false;          ///< no parameter of this pass was updated before
-    std::optional<at::Tensor> divisor;  ///< the kernel divides gradients by it: one float32 value
+    double grad_scale = 1;              ///< what is left to multiply gradients by
+    std::optional<at::Tensor> divisor;  ///< 1 / grad_scale as kernels take it, one float32 value; none for 1
   };
 
   FusedOptimizer(std::vector<NamedTensor> parameters, const OptimizerOptions& options, std::vector<std::string> moment_names);

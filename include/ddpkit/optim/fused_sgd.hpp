@@ -16,6 +16,7 @@ class FusedSgd final : public FusedOptimizer {
 
  private:
   void run(const Pass& pass) override;
+  void run_narrow(const Pass& pass) const;
 };
 
 }  // namespace ddpkit

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ddpkit/data/host_batch.hpp"
 #include "ddpkit/data/in_memory_dataset.hpp"
 
 /// A data set whose samples tell their index: "input" of two floats {id, -id}, "target" the index itself.
