@@ -72,11 +72,13 @@ void ConsoleProgress::draw_bar(Time now) {
 
 // One column stays free: some terminals wrap as soon as the last one is written.
 void ConsoleProgress::draw() {
+  const std::lock_guard lock(screen_);
   setup_.terminal.write(text(kClearLine, progress_bar(view_, setup_.terminal.columns() - 1)));
   bar_on_screen_ = true;
 }
 
 void ConsoleProgress::clear() {
+  const std::lock_guard lock(screen_);
   if (std::exchange(bar_on_screen_, false)) setup_.terminal.write(kClearLine);
 }
 

@@ -45,7 +45,7 @@ std::string rate_part(const ProgressView& view) {
 }
 
 std::string time_part(const ProgressView& view) {
-  return view.total_steps > 0 && view.time_left ? text("  ", format_duration(*view.time_left), " left") : "";
+  return view.step < view.total_steps && view.time_left ? text("  ", format_duration(*view.time_left), " left") : "";
 }
 
 std::string bar_of(int percent, int columns) {

@@ -112,6 +112,11 @@ void require_seen_by_all(Communicator& comm, const fs::path& folder) {
                           "; set run.dir to a file system that all hosts share")));
 }
 
+void remove_unused(const Communicator& comm, const fs::path& folder) {
+  std::error_code ignored;
+  if (comm.rank() == 0) fs::remove(folder, ignored);
+}
+
 }  // namespace
 
 void check_run_name(std::string_view name) {
@@ -131,10 +136,15 @@ RunFolder create_run_folder(Communicator& comm, const RunPlace& place, Logger& l
     if (comm.rank() != 0) return;
     check_run_name(place.name);
     folder = make_fresh_folder(fs::absolute(place.dir).lexically_normal() / place.name, time_stamp(clock.wall()));
-    point_latest_at(folder, logger);
   });
   folder = broadcast_text(comm, folder.string());
-  require_seen_by_all(comm, folder);
+  try {
+    require_seen_by_all(comm, folder);
+  } catch (const StorageError&) {
+    remove_unused(comm, folder);
+    throw;
+  }
+  if (comm.rank() == 0) point_latest_at(folder, logger);
   return RunFolder(folder);
 }
 

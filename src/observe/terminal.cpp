@@ -46,7 +46,7 @@ std::shared_ptr<const Screen> screen_behind_standard_error() {
   auto own = std::make_shared<const Screen>(STDERR_FILENO);
   if (own->is_terminal() || !read_launch_environment().under_launcher) return own;
   const std::string launchers = text("/proc/", ::getppid(), "/fd/2");
-  return std::make_shared<const Screen>(::open(launchers.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  return std::make_shared<const Screen>(::open(launchers.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 void write_all(std::string_view bytes) {

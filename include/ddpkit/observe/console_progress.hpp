@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "ddpkit/base/log.hpp"
@@ -48,6 +49,7 @@ class ConsoleProgress : public MetricSink {
   RateMeter rate_;
   ProgressView view_;
   std::optional<Time> shown_at_;
+  std::mutex screen_;  ///< any thread that logs clears the bar
   bool bar_on_screen_ = false;
 };
 

@@ -47,6 +47,28 @@ TEST_CASE("all ranks get the one folder that rank 0 made") {
   CHECK(broadcast_text(*comm, folder.path().string()) == folder.path().string());
 }
 
+TEST_CASE("a rank that does not see rank 0's folder stops every rank, and nothing stays behind") {
+  const auto comm = make_communicator();
+  const TemporaryFolder mine;
+  const fs::path before = fs::current_path();
+  fs::current_path(mine.path());
+  Logger logger({.rank = comm->rank(), .world_size = comm->world_size()});
+  std::string message;
+  try {
+    create_run_folder(*comm, {.dir = "/proc/self/cwd", .name = "run"}, logger);  // another folder in each process
+  } catch (const StorageError& error) {
+    message = error.what();
+    CHECK(error.on_all_ranks());
+  }
+  fs::current_path(before);
+  if (comm->world_size() == 1) {
+    CHECK(message.empty());
+    return;
+  }
+  CHECK(message.find("it is not the same folder on " + comm->topology().host) != std::string::npos);
+  CHECK((comm->rank() != 0 || fs::is_empty(mine / "run")));
+}
+
 TEST_CASE("when rank 0 cannot make the folder no rank goes on, and the job ends with the status of storage") {
   const auto comm = make_communicator();
   const SharedFolder dir(*comm);

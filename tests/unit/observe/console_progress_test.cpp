@@ -3,6 +3,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <thread>
 
 #include "support/captured_stderr.hpp"
 #include "support/catch.hpp"
@@ -119,6 +120,17 @@ TEST_CASE("the bar is cleared before a log record and drawn again after it") {
   CHECK(count_of(stage.drawn(), "2/100") == 1);
   stage.end();
   stage.logger().warning("c", "the display is gone");
+}
+
+TEST_CASE("another thread may log while the bar is drawn") {
+  Stage stage(Terminal::Kind::screen);
+  std::thread other([&] {
+    for (int i = 0; i < 200; ++i) stage.logger().warning("c", "text");
+  });
+  for (int step = 1; step <= 100; ++step) stage.write(train_record(step), 100ms);
+  other.join();
+  CHECK(count_of(stage.logged(), "\n") == 200);
+  CHECK(count_of(stage.drawn(), "100/100") == 1);
 }
 
 TEST_CASE("the bar follows the width of the terminal") {
