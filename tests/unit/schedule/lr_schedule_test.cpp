@@ -41,6 +41,9 @@ TEST_CASE("without decay the rate is the base rate at every step") {
 
 // The tables are what torch.optim.lr_scheduler of PyTorch 2.11 gives: the learning rate before each of nine optimizer steps,
 // with SGD at lr = 1 and scheduler.step() after each step (after each third one for "exponential").
+//
+//   o = torch.optim.SGD([torch.zeros(1)], lr=1.0); s = torch.optim.lr_scheduler.StepLR(o, 3, 0.5)
+//   for _ in range(9): print(f"{o.param_groups[0]['lr']:.12g}"); o.step(); s.step()
 
 TEST_CASE("step decay equals StepLR(3, 0.5)") {
   check_table(nine({.decay = Decay::step, .period = {3, kSteps}, .gamma = 0.5}), {1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25});
