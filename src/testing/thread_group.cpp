@@ -151,31 +151,32 @@ std::vector<int> ThreadGroup::absent(const Meeting& meeting) const {
   return ranks;
 }
 
-bool ThreadGroup::waits_in_vain(const Meeting& meeting) const {
-  const auto gone = [this](int rank) { return run_.returned.contains(members_[static_cast<std::size_t>(rank)]); };
-  const auto missing = absent(meeting);
-  return std::any_of(missing.begin(), missing.end(), gone);
+std::vector<int> ThreadGroup::gone(const Meeting& meeting) const {
+  std::vector<int> ranks;
+  for (const int rank : absent(meeting))
+    if (run_.returned.contains(members_[static_cast<std::size_t>(rank)])) ranks.push_back(rank);
+  return ranks;
 }
 
 void ThreadGroup::wait(int rank, const Meeting& meeting) {
   std::unique_lock lock(run_.mutex);
-  const auto over = [&] { return meeting.done || run_.failure || waits_in_vain(meeting); };
+  const auto over = [&] { return meeting.done || run_.failure || !gone(meeting).empty(); };
   const bool in_time = run_.changed.wait_for(lock, run_.options.timeout, over);
   if (meeting.done) return;
   if (run_.failure) throw *run_.failure;
-  if (in_time) fail(CommError(text(describe_wait(rank, meeting), " returned without it")));
-  fail(CommError(text(describe_wait(rank, meeting), " did not come within ", run_.options.timeout.count(), " ms"),
+  if (in_time) fail(CommError(text(describe_wait(rank, meeting), list_ranks(gone(meeting)), " returned without it")));
+  fail(CommError(text(describe_wait(rank, meeting), list_ranks(absent(meeting)), " did not come within ",
+                      run_.options.timeout.count(), " ms"),
                  ExitStatus::timeout));
 }
 
 std::string ThreadGroup::describe_wait(int rank, const Meeting& meeting) const {
-  return text("rank ", rank, " of ", size(), ": ", describe_issue(meeting.arrived.at(rank)), ", #", meeting.sequence, ": ",
-              list_ranks(absent(meeting)));
+  return text("rank ", rank, " of ", size(), ": ", describe_issue(meeting.arrived.at(rank)), ", #", meeting.sequence, ": ");
 }
 
 bool ThreadGroup::done(const Meeting& meeting) {
   const std::lock_guard lock(run_.mutex);
-  return meeting.done || run_.failure || waits_in_vain(meeting);
+  return meeting.done || run_.failure || !gone(meeting).empty();
 }
 
 void ThreadGroup::abort(int rank, const Error& reason) {

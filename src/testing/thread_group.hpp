@@ -76,7 +76,7 @@ class ThreadGroup {
   void carry_out(Meeting& meeting);
   void seat_all(Meeting& meeting);
   std::vector<int> absent(const Meeting& meeting) const;
-  bool waits_in_vain(const Meeting& meeting) const;
+  std::vector<int> gone(const Meeting& meeting) const;
   [[noreturn]] void fail(const CommError& error);
   std::string describe_wait(int rank, const Meeting& meeting) const;
 
