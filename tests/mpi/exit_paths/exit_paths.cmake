@@ -1,0 +1,35 @@
+# How a job ends, with which status and with which words.
+_ddpkit_test_program(exit_paths SOURCES mpi/exit_paths/exit_paths.cpp LIBRARIES ddpkit::core)
+
+function(_exit_path case ranks status)
+  set(_texts)
+  foreach(_text IN LISTS ARGN)
+    list(APPEND _texts --text ${_text})
+  endforeach()
+  add_test(NAME mpi.exit.${case}
+    COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/support/expect.py" --status ${status} ${_texts} --
+      ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:exit_paths> ${case})
+  set_tests_properties(mpi.exit.${case} PROPERTIES TIMEOUT 30 LABELS mpi PROCESSORS ${ranks}
+    ENVIRONMENT "${DDPKIT_MPIEXEC_ENVIRONMENT}")
+endfunction()
+
+_exit_path(normal 3 0)
+_exit_path(never_used 3 0)
+_exit_path(early_return 3 0)
+_exit_path(exception_on_one_rank 3 78 "rank 1 read another file")
+_exit_path(exception_while_in_flight 3 65 "rank 1 cannot go on")
+_exit_path(exception_on_all_ranks 3 78 "no such option")
+_exit_path(abort_from_one_rank 3 74 "[rank 1/3] abort with status 74: disk is full")
+_exit_path(abort_while_stuck 3 65 "rank 0 gives up")
+_exit_path(abort_without_status 2 70)
+_exit_path(one_rank_does_not_come 3 124
+  "all_reduce of 1000 float32 (sum)" "4000 bytes" "bucket 4, fc2.weight" "rank 2 has not come" "later calls are refused")
+_exit_path(one_rank_is_in_another_communicator 2 124 "rank 1 has not come")
+_exit_path(one_rank_calls_something_else 3 76 "broadcast of 1000 float32 from rank 0" "all_reduce of 1000 float32 (sum)")
+_exit_path(one_rank_ends_early 3 76 "rank 1 issued end of the communicator")
+
+# A launcher of two ranks that this program's MPI does not know.
+add_test(NAME mpi.exit.two_mpi_libraries
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/support/expect.py" --status 78 --text "another MPI" -- $<TARGET_FILE:exit_paths> normal)
+set_tests_properties(mpi.exit.two_mpi_libraries PROPERTIES TIMEOUT 30 LABELS mpi
+  ENVIRONMENT "PMI_RANK=0;PMI_SIZE=2;${DDPKIT_MPIEXEC_ENVIRONMENT}")
