@@ -92,7 +92,8 @@ void FieldReader::refuse_unknown_keys(const YamlNode& section, const std::string
                                       const std::vector<std::string_view>& known) {
   for (const YamlEntry& entry : section.entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    problems_.add(source_, entry.key_at, join_path(path, shortened(entry.key)), "unknown key" + hint_for_key(entry.key, known));
+    const std::string hint = problems_.full() ? "" : hint_for_key(entry.key, known);
+    problems_.add(source_, entry.key_at, join_path(path, shortened(entry.key)), "unknown key" + hint);
   }
 }
 

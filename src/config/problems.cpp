@@ -45,6 +45,10 @@ bool Problems::in_section_of(std::string_view path) const {
   });
 }
 
+bool Problems::full() const {
+  return problems_.size() >= kShown;
+}
+
 void Problems::throw_if_any() const {
   if (problems_.empty()) return;
   std::vector<Problem> sorted = problems_;

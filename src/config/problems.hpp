@@ -36,6 +36,9 @@ class Problems {
   /// Whether something is already wrong in the section (the first part) of `path`, or in no known section.
   bool in_section_of(std::string_view path) const;
 
+  /// Whether there are as many as will be shown, so that hints for more are wasted.
+  bool full() const;
+
   /// Throws one ConfigError with a line per problem; returns when there is none.
   void throw_if_any() const;
 

@@ -28,7 +28,10 @@ class RunFile {
   RunFile(const RunFile&) = delete;
   RunFile& operator=(const RunFile&) = delete;
 
-  void write(const std::string& content) const { std::ofstream(path(), std::ios::binary | std::ios::trunc) << content; }
+  void write(const std::string& content) const {
+    std::filesystem::remove(path());  // ext4 flushes a file that is cut to nothing and written again
+    std::ofstream(path(), std::ios::binary) << content;
+  }
   std::string path() const { return (folder_ / "run.yaml").string(); }
   std::string folder() const { return folder_.string() + "/"; }
 
