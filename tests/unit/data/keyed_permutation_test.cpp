@@ -27,6 +27,13 @@ bool is_permutation_of_range(std::vector<std::int64_t> values) {
   return true;
 }
 
+bool is_even(const std::vector<std::int64_t>& values) {
+  int inversions = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t j = i + 1; j < values.size(); ++j) inversions += values[i] > values[j] ? 1 : 0;
+  return inversions % 2 == 0;
+}
+
 std::uint64_t key_of(std::int64_t trial) {
   return random_key({7, static_cast<std::uint64_t>(trial)});
 }
@@ -87,6 +94,16 @@ TEST_CASE("all orders of three, four and five samples are equally likely") {
     for (const auto& [order, count] : seen) counts.push_back(count);
     INFO("size " << size);
     CHECK(chi_square_sigmas(counts, static_cast<double>(orders - 1)) < 5);
+  }
+}
+
+TEST_CASE("even and odd orders are equally likely, also for products of odd numbers") {
+  for (const std::int64_t size : {2, 6, 8, 9, 15, 25}) {
+    std::vector<std::int64_t> counts(2);
+    for (std::int64_t trial = 0; trial < 5000; ++trial)
+      ++counts[is_even(all_of(KeyedPermutation(size, key_of(trial)))) ? 0 : 1];
+    INFO("size " << size);
+    CHECK(chi_square_sigmas(counts, 1) < 5);
   }
 }
 
