@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,14 +30,17 @@ class Watched final : public Dataset {
   std::int64_t size() const override { return samples_.size(); }
   std::span<const FieldSpec> fields() const override { return samples_.fields(); }
   void gather(std::span<const std::int64_t> ids, std::span<std::byte* const> out) const override {
-    ++gathers;
     if (std::this_thread::get_id() == consumer_) ++gathers_of_consumer;
     if (std::find(ids.begin(), ids.end(), broken.load()) != ids.end()) throw DataError("sample is broken");
     samples_.gather(ids, out);
-    gathers.notify_all();
+    ++gathers;
   }
   void wait_for_gathers(std::int64_t count) const {
-    for (std::int64_t now = gathers; now < count; now = gathers) gathers.wait(now);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (gathers < count) {
+      if (std::chrono::steady_clock::now() > deadline) FAIL(gathers << " micro-batches were gathered, expected " << count);
+      std::this_thread::yield();
+    }
   }
 
   mutable std::atomic<std::int64_t> gathers = 0;
@@ -238,6 +242,20 @@ TEST_CASE("a window cut again gives the same samples in other micro-batches") {
     CHECK(third.micro() == 7);
     CHECK(ids_of(third) == ids_of(order, third.range()));
   }
+}
+
+TEST_CASE("after another cut the background goes on with that cut") {
+  const Watched data(40);
+  const SequentialOrder order(40);
+  Loader loader(data, order, {.sampler = {.global = 20}, .micro = 10, .prefetch = {1}});
+  const Window window = loader.next_window();
+  data.wait_for_gathers(1);
+  const Window again = window.recut(5);
+  CHECK(again.fetch(0).ids == std::vector<std::int64_t>{0, 1, 2, 3, 4});
+  data.wait_for_gathers(3);
+  CHECK(again.fetch(1).ids == std::vector<std::int64_t>{5, 6, 7, 8, 9});
+  CHECK(loader.stats().gathered_on_demand == 1);
+  CHECK(loader.stats().gathered_ahead == 1);
 }
 
 TEST_CASE("windows may be skipped, or taken before the first is fetched") {
