@@ -1,0 +1,9 @@
+#pragma once
+
+namespace ddpkit::cuda {
+
+/// Tells the core that NCCL is there. Called before main, from a source that is compiled into every program that links
+/// ddpkit::cuda: a static library's own initialisers are dropped when nothing refers to them, a shared one's with --as-needed.
+int register_nccl() noexcept;
+
+}  // namespace ddpkit::cuda
