@@ -1,0 +1,27 @@
+// Our kernels on the host: the same element functor in a loop.
+#include "cuda/scale_element.hpp"
+#include "cuda/scale_kernel.hpp"
+
+namespace ddpkit::cuda {
+namespace {
+template <class T>
+cudaError_t run(T* data, std::size_t count, double factor) {
+  scale_on_host(data, count, ScaleElement{factor});
+  return cudaSuccess;
+}
+}  // namespace
+
+cudaError_t launch_scale(float* data, std::size_t count, double factor, cudaStream_t) {
+  return run(data, count, factor);
+}
+cudaError_t launch_scale(double* data, std::size_t count, double factor, cudaStream_t) {
+  return run(data, count, factor);
+}
+cudaError_t launch_scale(__half* data, std::size_t count, double factor, cudaStream_t) {
+  return run(data, count, factor);
+}
+cudaError_t launch_scale(__nv_bfloat16* data, std::size_t count, double factor, cudaStream_t) {
+  return run(data, count, factor);
+}
+
+}  // namespace ddpkit::cuda

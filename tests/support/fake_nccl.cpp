@@ -1,0 +1,387 @@
+// Stand-ins for the NCCL calls that the backend makes. The ranks of a communicator are threads of this process.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "ddpkit/base/dtype.hpp"
+#include "ddpkit/base/text.hpp"
+#include "support/fake_gpu.hpp"
+
+using ddpkit::testing::FakeGpu;
+using ddpkit::testing::FakeOp;
+
+namespace {
+
+enum class Kind { all_reduce, reduce_scatter, all_gather, broadcast };
+
+struct Share {
+  ncclComm* comm = nullptr;
+  const void* in = nullptr;
+  void* out = nullptr;
+  std::shared_ptr<FakeOp> op;
+};
+
+struct Collective {
+  Kind kind = Kind::all_reduce;
+  std::size_t count = 0;
+  ncclDataType_t type = ncclFloat32;
+  ncclRedOp_t op = ncclSum;
+  int root = 0;
+  std::vector<Share> shares;  // by rank
+
+  bool matches(const Collective& other) const {
+    return kind == other.kind && count == other.count && type == other.type && op == other.op && root == other.root;
+  }
+};
+
+struct SplitWish {
+  ncclComm* child = nullptr;
+  int color = 0;
+  int key = 0;
+  int rank = 0;
+};
+
+struct Group {
+  int size = 0;
+  std::vector<ncclComm*> members;               // by rank
+  std::map<std::uint64_t, Collective> waiting;  // by number
+  std::map<std::uint64_t, std::vector<SplitWish>> splits;
+
+  int joined = 0;
+
+  bool complete() const { return joined == size; }
+};
+
+std::map<std::string, std::shared_ptr<Group>>& groups() {
+  static std::map<std::string, std::shared_ptr<Group>> all;
+  return all;
+}
+
+std::size_t size_of(ncclDataType_t type) {
+  switch (type) {
+    case ncclUint8: return 1;
+    case ncclFloat16:
+    case ncclBfloat16: return 2;
+    case ncclInt32:
+    case ncclFloat32: return 4;
+    default: return 8;
+  }
+}
+
+}  // namespace
+
+struct ncclComm {
+  std::shared_ptr<Group> group;
+  int rank = 0;
+  std::uint64_t issued = 0;
+  std::uint64_t splits = 0;
+  int polls_left = 0;
+  bool finalized = false;
+  bool splitting = false;
+  ncclResult_t error = ncclSuccess;
+  std::vector<std::shared_ptr<FakeOp>> ops;
+};
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+template <class T>
+T combine(T a, T b, ncclRedOp_t op) {
+  if (op == ncclMin) return std::min(a, b);
+  if (op == ncclMax) return std::max(a, b);
+  return static_cast<T>(a + b);
+}
+
+// Narrow types in float32, rounded once: kinder than NCCL, which may round at every addition.
+template <class T, class Wide, class Load, class Store>
+void reduce(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, ncclRedOp_t op, Load load, Store store) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto element = [&](const Bytes& input) {
+      T value;
+      std::memcpy(&value, input.data() + i * sizeof(T), sizeof(T));
+      return static_cast<Wide>(load(value));
+    };
+    Wide sum = element(inputs[0]);
+    for (std::size_t rank = 1; rank < inputs.size(); ++rank) sum = combine<Wide>(sum, element(inputs[rank]), op);
+    if (op == ncclAvg) sum = static_cast<Wide>(sum / static_cast<Wide>(inputs.size()));
+    const T value = store(sum);
+    std::memcpy(result.data() + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+template <class T>
+void reduce_plain(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, ncclRedOp_t op) {
+  reduce<T, T>(
+      inputs, result, count, op, [](T value) { return value; }, [](T value) { return value; });
+}
+
+void reduce(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, ncclDataType_t type, ncclRedOp_t op) {
+  using ddpkit::to_float;
+  switch (type) {
+    case ncclUint8: return reduce_plain<std::uint8_t>(inputs, result, count, op);
+    case ncclInt32: return reduce_plain<std::int32_t>(inputs, result, count, op);
+    case ncclInt64: return reduce_plain<std::int64_t>(inputs, result, count, op);
+    case ncclFloat32: return reduce_plain<float>(inputs, result, count, op);
+    case ncclFloat64: return reduce_plain<double>(inputs, result, count, op);
+    case ncclFloat16:
+      return reduce<ddpkit::Half, float>(
+          inputs, result, count, op, [](ddpkit::Half value) { return to_float(value); },
+          [](float value) { return ddpkit::to_half(value); });
+    case ncclBfloat16:
+      return reduce<ddpkit::BFloat16, float>(
+          inputs, result, count, op, [](ddpkit::BFloat16 value) { return to_float(value); },
+          [](float value) { return ddpkit::to_bfloat16(value); });
+    default: std::abort();
+  }
+}
+
+std::size_t elements_in(const Collective& collective) {
+  return collective.count * (collective.kind == Kind::reduce_scatter ? collective.shares.size() : 1);
+}
+
+void carry_out(Collective& collective) {
+  const std::size_t bytes = elements_in(collective) * size_of(collective.type);
+  std::vector<Bytes> inputs;
+  for (const Share& share : collective.shares) {
+    const auto* begin = static_cast<const std::byte*>(share.in);
+    inputs.emplace_back(begin, begin + bytes);
+  }
+  Bytes result(bytes);
+  if (collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter)
+    reduce(inputs, result, elements_in(collective), collective.type, collective.op);
+  for (std::size_t rank = 0; rank < collective.shares.size(); ++rank) {
+    auto* out = static_cast<std::byte*>(collective.shares[rank].out);
+    const std::size_t part = collective.count * size_of(collective.type);
+    switch (collective.kind) {
+      case Kind::all_reduce: std::memcpy(out, result.data(), bytes); break;
+      case Kind::reduce_scatter: std::memcpy(out, result.data() + rank * part, part); break;
+      case Kind::broadcast: std::memcpy(out, inputs[static_cast<std::size_t>(collective.root)].data(), bytes); break;
+      case Kind::all_gather:
+        for (std::size_t other = 0; other < inputs.size(); ++other) std::memcpy(out + other * part, inputs[other].data(), part);
+    }
+    collective.shares[rank].op->done = true;
+  }
+}
+
+bool everybody_came(const Collective& collective) {
+  return std::all_of(collective.shares.begin(), collective.shares.end(),
+                     [](const Share& share) { return share.op != nullptr; });
+}
+
+ncclResult_t in_progress(ncclComm* comm) {
+  comm->polls_left = FakeGpu::get().behaviour.collectives_take_time ? FakeGpu::get().behaviour.polls_in_progress : 0;
+  return comm->polls_left > 0 ? ncclInProgress : ncclSuccess;
+}
+
+ncclResult_t issue(ncclComm* comm, Collective wanted, const void* in, void* out, cudaStream_t stream, const char* name) {
+  FakeGpu& gpu = FakeGpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  if (gpu.enter(name)) return ncclSystemError;
+  gpu.stream_log.push_back(ddpkit::text(name, " s", stream->id));
+  const std::uint64_t number = comm->issued++;
+  Group& group = *comm->group;
+  const auto [entry, first] = group.waiting.try_emplace(number, wanted);
+  Collective& collective = entry->second;
+  if (first) collective.shares.resize(static_cast<std::size_t>(group.size));
+  const auto op = std::make_shared<FakeOp>();
+  collective.shares[static_cast<std::size_t>(comm->rank)] = {comm, in, out, op};
+  stream->tail.push_back(op);
+  comm->ops.push_back(op);
+  std::erase_if(comm->ops, [](const auto& past) { return past->done; });
+  if (!collective.matches(wanted)) {
+    for (ncclComm* member : group.members)
+      if (member != nullptr) member->error = ncclInvalidUsage;
+  } else if (everybody_came(collective) && !gpu.behaviour.stalled) {
+    carry_out(collective);
+    group.waiting.erase(entry);
+  }
+  gpu.changed.notify_all();
+  return in_progress(comm);
+}
+
+void join(const std::shared_ptr<Group>& group, ncclComm* comm, int rank) {
+  group->members.resize(static_cast<std::size_t>(group->size));
+  group->members[static_cast<std::size_t>(rank)] = comm;
+  ++group->joined;
+  comm->group = group;
+  comm->rank = rank;
+}
+
+ncclComm* make_comm() {
+  auto* comm = new ncclComm;
+  comm->polls_left = FakeGpu::get().behaviour.polls_in_progress;
+  ++FakeGpu::get().live;
+  return comm;
+}
+
+void finish_split(std::vector<SplitWish> wishes) {
+  std::stable_sort(wishes.begin(), wishes.end(), [](const SplitWish& a, const SplitWish& b) {
+    return std::pair(a.color, a.key) < std::pair(b.color, b.key);
+  });
+  for (std::size_t i = 0; i < wishes.size();) {
+    const auto group = std::make_shared<Group>();
+    std::size_t end = i;
+    while (end < wishes.size() && wishes[end].color == wishes[i].color) ++end;
+    group->size = static_cast<int>(end - i);
+    for (std::size_t member = i; member < end; ++member)
+      if (wishes[member].child != nullptr) join(group, wishes[member].child, static_cast<int>(member - i));
+    i = end;
+  }
+}
+
+void leave(ncclComm* comm) {
+  if (comm->group)
+    for (ncclComm*& member : comm->group->members)
+      if (member == comm) member = nullptr;
+  for (const auto& op : comm->ops) op->done = true;  // a kernel ends when its communicator is aborted
+  delete comm;
+  --FakeGpu::get().live;
+  FakeGpu::get().changed.notify_all();
+}
+
+}  // namespace
+
+#define FAKE_NCCL_CALL(name)             \
+  FakeGpu& gpu = FakeGpu::get();         \
+  const std::lock_guard lock(gpu.mutex); \
+  if (gpu.enter(name)) return ncclSystemError
+
+extern "C" {
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  FAKE_NCCL_CALL("ncclGetUniqueId");
+  std::memset(id, 0, sizeof *id);
+  const int number = gpu.next_id++;
+  std::memcpy(id, &number, sizeof number);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
+  FAKE_NCCL_CALL("ncclCommInitRankConfig");
+  if (config->blocking != 0) return ncclInvalidUsage;  // a blocking one cannot be aborted safely
+  auto& group = groups()[std::string(id.internal, sizeof id.internal)];
+  if (!group) group = std::make_shared<Group>();
+  group->size = ranks;
+  *comm = make_comm();
+  join(group, *comm, rank);
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* child, ncclConfig_t* config) {
+  FAKE_NCCL_CALL("ncclCommSplit");
+  if (config->blocking != 0) return ncclInvalidUsage;
+  *child = color == NCCL_SPLIT_NOCOLOR ? nullptr : make_comm();
+  auto& wishes = comm->group->splits[comm->splits++];
+  wishes.push_back({*child, color, key, comm->rank});
+  std::sort(wishes.begin(), wishes.end(), [](const SplitWish& a, const SplitWish& b) { return a.rank < b.rank; });
+  comm->splitting = true;
+  if (static_cast<int>(wishes.size()) == comm->group->size) {
+    finish_split(wishes);
+    for (ncclComm* member : comm->group->members)
+      if (member != nullptr) member->splitting = false;
+  }
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  FAKE_NCCL_CALL("ncclCommGetAsyncError");
+  const auto planned = gpu.behaviour.async_errors.find(comm->rank);
+  if (planned != gpu.behaviour.async_errors.end()) comm->error = planned->second;
+  const bool unfinished = !comm->group || !comm->group->complete() || comm->splitting || comm->polls_left-- > 0 ||
+                          (comm->finalized && gpu.behaviour.finalize_hangs);
+  *error = comm->error != ncclSuccess ? comm->error : unfinished ? ncclInProgress : ncclSuccess;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  FAKE_NCCL_CALL("ncclCommFinalize");
+  comm->finalized = true;
+  comm->polls_left = gpu.behaviour.polls_in_progress;
+  return gpu.behaviour.finalize_hangs || comm->polls_left > 0 ? ncclInProgress : ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  FakeGpu& gpu = FakeGpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  const bool fails = gpu.enter("ncclCommDestroy");
+  ++gpu.destroys;
+  leave(comm);
+  return fails ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  FakeGpu& gpu = FakeGpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  const bool fails = gpu.enter("ncclCommAbort");
+  if (comm == nullptr) return ncclSuccess;
+  ++gpu.aborts;
+  if (comm->group)
+    for (ncclComm* member : comm->group->members)
+      if (member != nullptr && member != comm) member->error = ncclRemoteError;
+  leave(comm);
+  return fails ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t ncclMemAlloc(void** data, std::size_t bytes) {
+  FAKE_NCCL_CALL("ncclMemAlloc");
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  ++gpu.live;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclMemFree(void* data) {
+  FakeGpu& gpu = FakeGpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  const bool fails = gpu.enter("ncclMemFree");
+  std::free(data);
+  --gpu.live;
+  return fails ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t ncclCommRegister(const ncclComm_t, void* data, std::size_t, void** handle) {
+  FAKE_NCCL_CALL("ncclCommRegister");
+  *handle = data;
+  ++gpu.registrations;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDeregister(const ncclComm_t, void*) {
+  FAKE_NCCL_CALL("ncclCommDeregister");
+  --gpu.registrations;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclAllReduce(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
+                           cudaStream_t stream) {
+  return issue(comm, {Kind::all_reduce, count, type, op, 0, {}}, in, out, stream, "ncclAllReduce");
+}
+
+ncclResult_t ncclReduceScatter(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t op,
+                               ncclComm_t comm, cudaStream_t stream) {
+  return issue(comm, {Kind::reduce_scatter, count, type, op, 0, {}}, in, out, stream, "ncclReduceScatter");
+}
+
+ncclResult_t ncclAllGather(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclComm_t comm,
+                           cudaStream_t stream) {
+  return issue(comm, {Kind::all_gather, count, type, ncclSum, 0, {}}, in, out, stream, "ncclAllGather");
+}
+
+ncclResult_t ncclBroadcast(const void* in, void* out, std::size_t count, ncclDataType_t type, int root, ncclComm_t comm,
+                           cudaStream_t stream) {
+  return issue(comm, {Kind::broadcast, count, type, ncclSum, root, {}}, in, out, stream, "ncclBroadcast");
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclRemoteError: return "remote process exited or there was a network error";
+    case ncclInvalidUsage: return "invalid usage";
+    default: return "unhandled system error";
+  }
+}
+
+const char* ncclGetLastError(ncclComm_t) {
+  return "";
+}
+
+}  // extern "C"
