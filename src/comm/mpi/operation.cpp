@@ -39,8 +39,12 @@ void Operation::finish(std::exception_ptr error) noexcept {
   finished_.notify_all();
 }
 
+bool Operation::done() {
+  return finished() || queue_->failed();
+}
+
 void Operation::wait() {
-  if (!spin_until([this] { return done(); })) block();
+  if (!spin_until([this] { return finished(); })) block();
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -50,7 +54,7 @@ void Operation::block() {
   // A long queue is no failure: only the operation that the thread is in counts against the limit.
   const auto deadline = [&] { return std::max(since, queue_->last_start()) + channel_->timeout; };
   std::unique_lock lock(mutex_);
-  while (!finished_.wait_until(lock, deadline(), [this] { return done_.load(); }))
+  while (!finished_.wait_until(lock, deadline(), [this] { return finished(); }))
     if (Clock::now() >= deadline()) {
       lock.unlock();
       expire();

@@ -31,7 +31,7 @@ class Operation final : public Work::State {
 
   void wait() override;
   void synchronize() override { wait(); }
-  bool done() override { return done_.load(std::memory_order_acquire); }
+  bool done() override;
 
   /// On the communication thread. Throws CommError when MPI fails or when a rank of this node is in another operation.
   void run();
@@ -40,6 +40,7 @@ class Operation final : public Work::State {
   void finish(std::exception_ptr error) noexcept;
 
  private:
+  bool finished() const noexcept { return done_.load(std::memory_order_acquire); }
   void block();
   [[noreturn]] void expire();
   std::string describe_self() const;

@@ -98,8 +98,9 @@ std::string ProgressTable::describe_mismatch(std::uint64_t sequence, const Signa
 }
 
 std::string ProgressTable::describe_absent(std::uint64_t sequence) const {
+  if (!rows_) return "nothing is known of the other ranks yet";
   std::string list;
-  for (std::size_t i = 0; i < members_.size() && rows_; ++i) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
     const std::uint64_t entered = rows_.get()[i].entered;
     if (entered >= sequence) continue;
     list += text(list.empty() ? "" : ", ", "rank ", members_[i], " has not come (its last operation here: ");
