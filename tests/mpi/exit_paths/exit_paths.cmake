@@ -33,3 +33,10 @@ add_test(NAME mpi.exit.two_mpi_libraries
   COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/support/expect.py" --status 78 --text "another MPI" -- $<TARGET_FILE:exit_paths> normal)
 set_tests_properties(mpi.exit.two_mpi_libraries PROPERTIES TIMEOUT 30 LABELS mpi
   ENVIRONMENT "PMI_RANK=0;PMI_SIZE=2;${DDPKIT_MPIEXEC_ENVIRONMENT}")
+
+# Variables of another launcher, on every rank: one line of warning, for the job and not for each rank.
+add_test(NAME mpi.exit.stray_variables
+  COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/support/expect.py" --status 0 --once "ignoring RANK=7, WORLD_SIZE=9" --
+    ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:exit_paths> normal)
+set_tests_properties(mpi.exit.stray_variables PROPERTIES TIMEOUT 30 LABELS mpi PROCESSORS 3
+  ENVIRONMENT "RANK=7;WORLD_SIZE=9;${DDPKIT_MPIEXEC_ENVIRONMENT}")
