@@ -5,6 +5,17 @@
 #include "ddpkit/base/text.hpp"
 
 namespace ddpkit {
+namespace {
+
+// Sixteen at a time: with a fixed count the compiler uses vector instructions.
+void normalize(std::span<float> values, float mean, float std) {
+  constexpr std::size_t kAtOnce = 16;
+  for (; values.size() >= kAtOnce; values = values.subspan(kAtOnce))
+    for (std::size_t i = 0; i < kAtOnce; ++i) values[i] = (values[i] - mean) / std;
+  for (float& value : values) value = (value - mean) / std;
+}
+
+}  // namespace
 
 Normalize::Normalize(std::vector<double> mean, std::vector<double> std)
     : mean_(mean.begin(), mean.end()), std_(std.begin(), std.end()) {
@@ -25,8 +36,7 @@ void Normalize::check(std::span<const std::int64_t> shape) const {
 
 void Normalize::apply(std::span<float> sample, std::span<const std::int64_t>, CounterRandom&) const {
   const std::size_t per_channel = sample.size() / mean_.size();
-  for (std::size_t c = 0; c < mean_.size(); ++c)
-    for (float& x : sample.subspan(c * per_channel, per_channel)) x = (x - mean_[c]) / std_[c];
+  for (std::size_t c = 0; c < mean_.size(); ++c) normalize(sample.subspan(c * per_channel, per_channel), mean_[c], std_[c]);
 }
 
 }  // namespace ddpkit
