@@ -201,11 +201,19 @@ void FusedOptimizer::load_state(std::span<const NamedTensor> loaded) {
   // A parameter that is frozen here may have been trained before it was saved.
   std::set<std::string_view> names;
   for (const NamedTensor& named : loaded) names.insert(named.name);
+  std::vector<Slot*> frozen;
   for (Slot& slot : slots_)
-    if (!slot.state && names.contains(text(slot.name, ".step"))) slot.state = make_state(slot.parameter);
+    if (!slot.state && !slot.parameter.requires_grad() && names.contains(text(slot.name, ".step"))) frozen.push_back(&slot);
 
-  const std::vector<NamedTensor> own = state();
-  copy_into(own, loaded, Match::strict, "optimizer state");
+  std::vector<NamedTensor> own;
+  try {
+    for (Slot* slot : frozen) slot->state = make_state(slot->parameter);
+    own = state();
+    copy_into(own, loaded, Match::strict, "optimizer state");
+  } catch (...) {
+    for (Slot* slot : frozen) slot->state.reset();
+    throw;
+  }
   updates_ = own.front().tensor.item<std::int64_t>();
   for (Slot& slot : slots_)
     if (slot.state && slot.state->step.defined()) slot.updates = static_cast<std::int64_t>(slot.state->step.item<float>());

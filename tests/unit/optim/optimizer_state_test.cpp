@@ -130,6 +130,11 @@ TEST_CASE("a parameter trained before the save and frozen after the load keeps i
   const auto resumed = copies_of(parameters);
   resumed[2].tensor.requires_grad_(false);
   const auto other = make_optimizer(resumed, stateful(OptimizerKind::adam));
+  auto torn = saved;
+  torn.pop_back();
+  const auto before = names_in(other->state());
+  CHECK(load_error(*other, torn) == "optimizer state does not fit:\n  missing gain.step");
+  CHECK(names_in(other->state()) == before);
   other->load_state(saved);
   resumed[2].tensor.requires_grad_(true);
   train(*optimizer, parameters, 3, 6);
