@@ -6,6 +6,17 @@
 #include "ddpkit/base/text.hpp"
 #include "support/fake_gpu.hpp"
 
+namespace {
+
+thread_local int current_device = 0;
+std::map<int, CUstream_st> default_streams;  // by device
+
+CUstream_st& stream_of(cudaStream_t stream) {
+  return stream == nullptr ? default_streams[current_device] : *stream;
+}
+
+}  // namespace
+
 namespace ddpkit::testing {
 
 FakeGpu& FakeGpu::get() {
@@ -19,6 +30,7 @@ void FakeGpu::reset() {
   log.clear();
   stream_log.clear();
   failed_call.clear();
+  default_streams.clear();
   live = aborts = destroys = registrations = 0;
 }
 
@@ -46,17 +58,6 @@ bool all_done(const std::vector<std::shared_ptr<FakeOp>>& ops) {
 using ddpkit::text;
 using ddpkit::testing::all_done;
 using ddpkit::testing::FakeGpu;
-
-namespace {
-
-thread_local int current_device = 0;
-CUstream_st default_stream{};
-
-CUstream_st& stream_of(cudaStream_t stream) {
-  return stream == nullptr ? default_stream : *stream;
-}
-
-}  // namespace
 
 #define FAKE_CUDA_CALL(name)        \
   FakeGpu& gpu = FakeGpu::get();    \

@@ -52,7 +52,7 @@ class ThreadRendezvous final : public nccl::Rendezvous {
 };
 
 struct WorldOptions {
-  std::chrono::milliseconds timeout{5000};
+  std::chrono::milliseconds timeout{30000};
   std::function<void(const Error&)> end_job = [](const Error&) {};
 };
 

@@ -118,7 +118,7 @@ TEST_CASE("work under way that nobody asks after is aborted when its time is ove
   const Work work = comm->all_reduce(on_device(data, 0), ReduceOp::sum, "bucket 9");
   // As a host that is blocked in cudaStreamSynchronize: only the watch can end this.
   std::unique_lock lock(gpu.mutex);
-  CHECK(gpu.changed.wait_for(lock, std::chrono::seconds(5), [&] { return gpu.aborts == 1; }));
+  CHECK(gpu.changed.wait_for(lock, std::chrono::seconds(30), [&] { return gpu.aborts == 1; }));
   lock.unlock();
   CHECK_THAT(message_of_throw([&] { work.wait(); }), Catch::Contains("bucket 9") && Catch::Contains("timed out"));
 }

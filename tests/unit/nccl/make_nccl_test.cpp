@@ -32,7 +32,7 @@ TEST_CASE("ranks without MPI meet in a folder and reduce") {
     threads.emplace_back([&, rank] {
       const auto comm =
           make_nccl_communicator({.place = "file://" + folder.path().string(), .rank = rank, .world_size = 3},
-                                 {.type = Device::Type::cuda, .index = rank}, {.timeout = std::chrono::seconds(5)});
+                                 {.type = Device::Type::cuda, .index = rank}, {.timeout = std::chrono::seconds(30)});
       std::vector<float> data{static_cast<float>(rank + 1)};
       comm->all_reduce(on_device(data, rank), ReduceOp::sum).synchronize();
       sums[static_cast<std::size_t>(rank)] = data[0];
