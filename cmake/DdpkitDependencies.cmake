@@ -1,4 +1,5 @@
 # Everything ddpkit links against, found here and nowhere else. third_party/README.md says what each is for.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # a project that adds this folder links them through our targets
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(spdlog REQUIRED)

@@ -5,7 +5,7 @@ function(ddpkit_library name)
   set(_headers)
   set(_sources)
   foreach(_layer IN LISTS ARG_LAYERS)
-    file(GLOB_RECURSE _found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/ddpkit/${_layer}/*.hpp")
+    file(GLOB _found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/ddpkit/${_layer}/*.hpp")
     list(APPEND _headers ${_found})
     file(GLOB _found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${_layer}/*.cpp")
     list(APPEND _sources ${_found})
@@ -18,12 +18,12 @@ function(ddpkit_library name)
   ddpkit_warnings(ddpkit_${name})
   set_target_properties(ddpkit_${name} PROPERTIES
     EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    CXX_EXTENSIONS OFF VERIFY_INTERFACE_HEADER_SETS ${DDPKIT_VERIFY_HEADERS})
+    CXX_EXTENSIONS OFF DEFINE_SYMBOL "" VERIFY_INTERFACE_HEADER_SETS ${DDPKIT_VERIFY_HEADERS} INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 endfunction()
 
 # Five sources at a time: one parse of LibTorch's headers costs more than all of our code.
 function(ddpkit_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DDPKIT_UNITY} UNITY_BUILD_BATCH_SIZE 5)
 endfunction()
 
 function(ddpkit_warnings target)
