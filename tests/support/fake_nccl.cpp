@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "ddpkit/base/dtype.hpp"
 #include "ddpkit/base/text.hpp"
@@ -80,6 +81,8 @@ struct ncclComm {
   bool splitting = false;
   ncclResult_t error = ncclSuccess;
   std::vector<std::shared_ptr<FakeOp>> ops;
+  std::shared_ptr<FakeOp> not_yet_on_stream;  // NCCL is still at it
+  cudaStream_t its_stream = nullptr;
 };
 
 namespace {
@@ -174,6 +177,10 @@ ncclResult_t in_progress(ncclComm* comm) {
   return comm->polls_left > 0 ? ncclInProgress : ncclSuccess;
 }
 
+void put_on_stream(ncclComm* comm) {
+  if (comm->not_yet_on_stream) comm->its_stream->tail.push_back(std::exchange(comm->not_yet_on_stream, nullptr));
+}
+
 ncclResult_t issue(ncclComm* comm, Collective wanted, const void* in, void* out, cudaStream_t stream, const char* name) {
   FakeGpu& gpu = FakeGpu::get();
   const std::lock_guard lock(gpu.mutex);
@@ -186,7 +193,8 @@ ncclResult_t issue(ncclComm* comm, Collective wanted, const void* in, void* out,
   if (first) collective.shares.resize(static_cast<std::size_t>(group.size));
   const auto op = std::make_shared<FakeOp>();
   collective.shares[static_cast<std::size_t>(comm->rank)] = {comm, in, out, op};
-  stream->tail.push_back(op);
+  comm->not_yet_on_stream = op;
+  comm->its_stream = stream;
   comm->ops.push_back(op);
   std::erase_if(comm->ops, [](const auto& past) { return past->done; });
   if (!collective.matches(wanted)) {
@@ -197,7 +205,9 @@ ncclResult_t issue(ncclComm* comm, Collective wanted, const void* in, void* out,
     group.waiting.erase(entry);
   }
   gpu.changed.notify_all();
-  return in_progress(comm);
+  const ncclResult_t result = in_progress(comm);
+  if (result == ncclSuccess) put_on_stream(comm);
+  return result;
 }
 
 void join(const std::shared_ptr<Group>& group, ncclComm* comm, int rank) {
@@ -290,6 +300,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   if (planned != gpu.behaviour.async_errors.end()) comm->error = planned->second;
   const bool unfinished = !comm->group || !comm->group->complete() || comm->splitting || comm->polls_left-- > 0 ||
                           (comm->finalized && gpu.behaviour.finalize_hangs);
+  if (!unfinished) put_on_stream(comm);
   *error = comm->error != ncclSuccess ? comm->error : unfinished ? ncclInProgress : ncclSuccess;
   return ncclSuccess;
 }

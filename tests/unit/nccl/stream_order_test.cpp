@@ -111,3 +111,13 @@ TEST_CASE("a work may be waited for after its communicator is gone") {
   CHECK_NOTHROW(work.wait());
   CHECK_NOTHROW(work.synchronize());
 }
+
+TEST_CASE("a collective that NCCL has not put on the stream yet is not done") {
+  QuietWorld world;
+  world.gpu.behaviour.polls_in_progress = 3;
+  world.gpu.behaviour.collectives_take_time = true;
+  world.gpu.behaviour.stalled = true;
+  const Work work = world.comm->all_reduce(on_device(world.data, 0, world.stream.get()), ReduceOp::sum);
+  CHECK_FALSE(work.done());
+  world.comm->abort(Error("end of the test"));
+}
