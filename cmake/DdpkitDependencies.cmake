@@ -21,7 +21,7 @@ if(DDPKIT_MPI STREQUAL "ON" AND NOT DDPKIT_HAVE_MPI)
   message(FATAL_ERROR "DDPKIT_MPI=ON but no MPI was found; install libopenmpi-dev or set DDPKIT_MPI=AUTO")
 endif()
 
-find_package(LibTorch 2.6 REQUIRED)
+find_package(LibTorch 2.11 REQUIRED)
 
 set(DDPKIT_HAVE_CUDA OFF)
 if(NOT DDPKIT_CUDA STREQUAL "OFF" AND TARGET LibTorch::cuda AND TARGET LibTorch::nccl)

@@ -12,6 +12,7 @@
 #include "checkpoint/stream_safetensors.hpp"
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/base/version.hpp"
 
 namespace ddpkit {
 namespace {
@@ -57,7 +58,7 @@ Manifest describe(const CheckpointContent& content, std::int64_t sequence) {
   manifest.sequence = sequence;
   manifest.standing = content.standing;
   manifest.sampler = content.sampler;
-  manifest.ddpkit_version = DDPKIT_VERSION;
+  manifest.ddpkit_version = version();
   manifest.values = content.values;
   return manifest;
 }

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "ddpkit/base/error.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/base/version.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -22,7 +24,7 @@ int leave(const CLI::App& app, const CLI::ParseError& request) {
 
 int run(int argc, char** argv) {
   CLI::App app("ddpkit: data-parallel training on LibTorch", "ddpkit");
-  app.set_version_flag("--version", "ddpkit " DDPKIT_VERSION);
+  app.set_version_flag("--version", ddpkit::text("ddpkit ", ddpkit::version()));
   ddpkit::tool::add_config_verb(app);
   ddpkit::tool::add_schema_verb(app);
   try {
