@@ -45,7 +45,7 @@ InMemoryDataset split_records(std::string_view bytes, const std::string& origin)
     labels.values<std::int64_t>()[record] = static_cast<unsigned char>(*at);
     std::memcpy(images.bytes.get() + record * kPixels, at + 1, kPixels);
   }
-  return InMemoryDataset({{std::move(images), Scaling::unit}, {std::move(labels)}}, origin);
+  return InMemoryDataset({{std::move(images), Rescale::unit}, {std::move(labels)}}, origin);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ InMemoryDataset read_idx(const IdxFiles& files) {
   if (images.shape[0] != labels.shape[0])
     throw DataError(text(files.images, " has ", images.shape[0], " images and ", files.labels, " ", labels.shape[0],
                          " labels; do the files belong together?"));
-  return InMemoryDataset({{std::move(images), Scaling::unit}, {std::move(labels)}}, files.images);
+  return InMemoryDataset({{std::move(images), Rescale::unit}, {std::move(labels)}}, files.images);
 }
 
 }  // namespace ddpkit

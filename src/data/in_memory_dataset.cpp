@@ -14,10 +14,10 @@ namespace {
 FieldSpec field_of(const Column& column, const std::string& origin) {
   const HostArray& array = column.array;
   if (array.shape.empty()) throw DataError(text(origin, ": array '", array.name, "' has no dimension of samples"));
-  if (column.scaling == Scaling::unit && array.dtype != DType::uint8)
+  if (column.rescale == Rescale::unit && array.dtype != DType::uint8)
     throw UsageError(
         text(origin, ": only uint8 can be scaled to the unit interval, '", array.name, "' is ", name_of(array.dtype)));
-  const DType delivered = column.scaling == Scaling::unit ? DType::float32 : array.dtype;
+  const DType delivered = column.rescale == Rescale::unit ? DType::float32 : array.dtype;
   return {array.name, delivered, {array.shape.begin() + 1, array.shape.end()}};
 }
 
@@ -65,7 +65,7 @@ void InMemoryDataset::gather(std::span<const std::int64_t> ids, std::span<std::b
   for (const std::int64_t id : ids)
     if (id < 0 || id >= size_) throw DataError(text(origin_, ": there is no sample ", id, ", expected 0 to ", size_ - 1));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].scaling == Scaling::unit)
+    if (columns_[i].rescale == Rescale::unit)
       gather_scaled(columns_[i].array, static_cast<std::size_t>(fields_[i].elements()), ids, out[i]);
     else
       gather_plain(columns_[i].array, fields_[i].sample_bytes(), ids, out[i]);

@@ -11,7 +11,7 @@
 namespace ddpkit {
 
 /// How a stored value is handed out.
-enum class Scaling {
+enum class Rescale {
   none,  ///< as it is
   unit,  ///< uint8 becomes float32 in [0, 1]: value / 255
 };
@@ -19,7 +19,7 @@ enum class Scaling {
 /// One field of every sample, stored as one array whose first dimension is the samples.
 struct Column {
   HostArray array;
-  Scaling scaling = Scaling::none;
+  Rescale rescale = Rescale::none;
 };
 
 /// Samples that lie in memory. Shares the bytes of the arrays it is given; nobody may change them while it lives.

@@ -51,7 +51,7 @@ TEST_CASE("a data set without arrays, or of a scalar, is refused") {
 }
 
 TEST_CASE("only bytes can be scaled to the unit interval") {
-  CHECK_THROWS_AS(InMemoryDataset({{make_array("input", DType::float32, {3}), Scaling::unit}}), UsageError);
+  CHECK_THROWS_AS(InMemoryDataset({{make_array("input", DType::float32, {3}), Rescale::unit}}), UsageError);
 }
 
 TEST_CASE("every byte is scaled as a division by 255 does, in rows of any length") {
@@ -59,7 +59,7 @@ TEST_CASE("every byte is scaled as a division by 255 does, in rows of any length
     HostArray array = make_array("input", DType::uint8, {256, length});
     const auto bytes = array.values<std::uint8_t>();
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i / static_cast<std::size_t>(length));
-    const InMemoryDataset data({{array, Scaling::unit}});
+    const InMemoryDataset data({{array, Rescale::unit}});
     for (std::int64_t id = 0; id < 256; ++id) {
       std::vector<float> row(static_cast<std::size_t>(length));
       const std::vector<std::int64_t> ids{id};
