@@ -41,8 +41,8 @@ struct Fact {
 void require_equal(Communicator& comm, std::string_view subject, std::span<const Fact> facts);
 
 /// Makes a failure on any rank a failure on all: runs `body`; when it throws on some ranks, those rethrow their own error and
-/// the others throw CommError with the status of, and a text naming, the lowest rank that failed. Errors of the Error family
-/// are then marked as on_all_ranks.
+/// the others throw CommError with the status of, and a text naming, the lowest rank that failed. All of them are
+/// marked as on_all_ranks; what is no Error becomes one.
 template <class Body>
 void all_or_none(Communicator& comm, std::string_view what, Body&& body);
 
@@ -61,7 +61,7 @@ void all_or_none(Communicator& comm, std::string_view what, Body&& body) {
   } catch (const std::exception& other) {
     const Error error(other.what());
     detail::share_outcome(comm, what, &error);
-    throw;
+    throw on_all_ranks(error);
   }
   detail::share_outcome(comm, what, nullptr);
 }
