@@ -21,4 +21,7 @@ std::vector<NamedTensor> named_tensors(const Dict& dict) {
   return items;
 }
 
+/// Without tensors that came before under another name, as tied weights do.
+std::vector<NamedTensor> without_repeats(std::vector<NamedTensor> items);
+
 }  // namespace ddpkit
