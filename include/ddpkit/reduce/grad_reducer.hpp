@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ddpkit/reduce/bucket_plan.hpp"
+#include "ddpkit/reduce/bucket_transport.hpp"
+#include "ddpkit/reduce/channels.hpp"
+#include "ddpkit/reduce/reducer.hpp"
+#include "ddpkit/reduce/reducer_options.hpp"
+#include "ddpkit/tensor/named_tensor.hpp"
+
+namespace ddpkit {
+
+/// Reduces gradients bucket by bucket while backward runs.
+///
+/// A hook on each parameter moves its gradient into the parameter's slot of a bucket as soon as backward has made it, and
+/// sends buckets, strictly in the order of the plan, as they fill. After `finish` each `.grad` is a view of its slot. Gradients
+/// may be cleared in either way between windows, or left to add up.
+///
+/// Parameters that are frozen when the reducer is made cost nothing; when `requires_grad` of any changes, the next `finish`
+/// notices on all ranks together, reduces the newcomers too, and makes a new plan. A parameter that only some ranks used gets
+/// zeros from the others; one that no rank used in the window has an undefined gradient. Sparse gradients are refused by name.
+class GradReducer final : public Reducer {
+ public:
+  /// Collective: checks that names, shapes, types and order of the parameters and the options are equal on all ranks, and
+  /// throws CommError (ExitStatus::disagree) on all ranks where they are not. `channels` must outlive the reducer. A tensor
+  /// that comes under several names is reduced once.
+  GradReducer(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options = {});
+
+  /// From a LibTorch dictionary: `GradReducer reducer(model->named_parameters(), comm);`
+  template <class Dict>
+  requires requires(const Dict& dict) { dict.begin()->key(); }
+  GradReducer(const Dict& named_parameters, Channels channels, const ReducerOptions& options = {})
+      : GradReducer(named_tensors(named_parameters), channels, options) {}
+
+  ~GradReducer() override;
+
+  double finish_unscaled(std::span<double> rider) override;
+  void abandon(std::span<double> rider) override;
+  const ReduceCounters& counters() const noexcept override;
+  std::vector<at::Tensor> gradients() const override;
+  Channels channels() const noexcept override;
+
+  const BucketPlan& plan() const noexcept;
+
+  /// Names of the parameters that no rank used in the last window.
+  std::vector<std::string> unused() const;
+
+ private:
+  void apply_scale(double scale) override;
+
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace ddpkit

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "ddpkit/reduce/channels.hpp"
+#include "ddpkit/tensor/named_tensor.hpp"
+
+namespace ddpkit {
+
+/// Gives every rank rank 0's values. Collective, blocking. First checks that names, shapes, types and order agree, and throws
+/// CommError (ExitStatus::disagree) on all ranks, naming what differs, where they do not. For parameters and buffers, trainable
+/// or not, before the first step.
+void broadcast_tensors(std::span<const NamedTensor> tensors, Channels channels);
+
+/// Makes buffers equal on all ranks: floating point ones, such as running statistics of batch norm, become the mean over ranks,
+/// summed in float64; others become rank 0's. Collective, blocking. Called before evaluation and saving.
+void average_buffers(std::span<const NamedTensor> buffers, Channels channels);
+
+}  // namespace ddpkit

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ddpkit/reduce/channels.hpp"
+
+namespace ddpkit {
+
+/// What a reducer did since it was made. Read it between windows.
+struct ReduceCounters {
+  std::int64_t windows = 0;
+  std::int64_t collectives = 0;           ///< gradient collectives issued
+  std::int64_t bytes = 0;                 ///< of gradients in them
+  std::int64_t sent_during_backward = 0;  ///< collectives issued while gradients were still missing
+  std::int64_t early_gradients = 0;  ///< gradients of the last window that became ready after its first collective had started
+  double exposed_seconds = 0;        ///< time spent waiting for collectives after backward
+};
+
+/// Brings the gradients of a window's backwards together over all ranks. All ranks make the same calls in the same order.
+///
+///     {
+///       auto pause = reducer.no_sync();       // every backward of the window but the last
+///       loss_a.backward();
+///     }
+///     loss_b.backward();                      // gradients may leave from here on
+///     reducer.finish();                       // every parameter's .grad is the mean over ranks
+///
+/// One window at a time, from one thread. Between `finish` and the next backward gradients belong to the caller.
+class Reducer {
+ public:
+  virtual ~Reducer() = default;
+
+  /// While it lives, backward only adds up on this rank. Nests.
+  class [[nodiscard]] NoSync {
+   public:
+    explicit NoSync(int& depth) : depth_(&depth) { ++*depth_; }
+    NoSync(NoSync&& other) noexcept : depth_(std::exchange(other.depth_, nullptr)) {}
+    NoSync& operator=(NoSync&&) = delete;
+    ~NoSync() {
+      if (depth_ != nullptr) --*depth_;
+    }
+
+   private:
+    int* depth_;
+  };
+  NoSync no_sync() { return NoSync(no_sync_depth_); }
+
+  /// Ends the window: every parameter that any rank used has in `.grad` the mean over ranks of what the ranks added up; the
+  /// others' `.grad` is undefined. Collective, blocking. Throws CommError, and UsageError on all ranks for Unused::error.
+  void finish() { apply_scale(finish_unscaled({})); }
+
+  /// As `finish`, but leaves a factor to be applied by whoever reads the gradients next, and returns it. `rider` travels along
+  /// with the last bucket: its elements come back summed over the ranks, at no collective of its own.
+  virtual double finish_unscaled(std::span<double> rider) = 0;
+
+  /// Ends a window that this rank cannot finish: sends zeros for everything its peers wait for, in order, with the rider. The
+  /// peers' `finish_unscaled` returns normally; they learn from the rider. All gradients are undefined afterwards. Collective.
+  virtual void abandon(std::span<double> rider) = 0;
+
+  virtual const ReduceCounters& counters() const noexcept = 0;
+
+  /// The gradients that the last `finish` left behind, in the order of the parameters; undefined ones are left out.
+  virtual std::vector<at::Tensor> gradients() const = 0;
+
+  /// Over what it reduces.
+  virtual Channels channels() const noexcept = 0;
+
+ protected:
+  bool syncing() const noexcept { return no_sync_depth_ == 0; }
+  virtual void apply_scale(double scale) = 0;
+
+ private:
+  int no_sync_depth_ = 0;
+};
+
+}  // namespace ddpkit

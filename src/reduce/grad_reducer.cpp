@@ -1,0 +1,37 @@
+#include "ddpkit/reduce/grad_reducer.hpp"
+
+#include "reduce/reduce_engine.hpp"
+
+namespace ddpkit {
+
+GradReducer::GradReducer(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options)
+    : engine_(std::make_unique<Engine>(std::move(parameters), channels, options)) {
+  engine_->syncing = [this] { return syncing(); };
+}
+
+GradReducer::~GradReducer() = default;
+
+double GradReducer::finish_unscaled(std::span<double> rider) {
+  return engine_->finish(rider);
+}
+void GradReducer::abandon(std::span<double> rider) {
+  engine_->abandon(rider);
+}
+void GradReducer::apply_scale(double scale) {
+  engine_->apply_scale(scale);
+}
+const ReduceCounters& GradReducer::counters() const noexcept {
+  return engine_->counters();
+}
+std::vector<at::Tensor> GradReducer::gradients() const { return engine_->gradients(); }
+Channels GradReducer::channels() const noexcept {
+  return engine_->channels();
+}
+const BucketPlan& GradReducer::plan() const noexcept {
+  return engine_->plan();
+}
+std::vector<std::string> GradReducer::unused() const {
+  return engine_->unused();
+}
+
+}  // namespace ddpkit

@@ -1,0 +1,268 @@
+#include "reduce/reduce_engine.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/comm/agree.hpp"
+#include "ddpkit/tensor/as_buffer.hpp"
+
+namespace ddpkit {
+namespace {
+
+bool is_16_bit(DType type) {
+  return size_of(type) == 2;
+}
+
+std::string describe(const NamedTensor& item) {
+  return text(at::toString(item.tensor.scalar_type()), " ", item.tensor.sizes(), item.tensor.requires_grad() ? "" : " frozen");
+}
+
+/// One pass over both when their elements lie alike, which autograd sees to for dense parameters.
+void copy_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
+  const bool plain = gradient.is_cpu() && gradient.scalar_type() == slot.scalar_type() &&
+                     gradient.strides() == slot.strides() && gradient.is_non_overlapping_and_dense();
+  if (plain)
+    std::memcpy(slot.mutable_data_ptr(), gradient.const_data_ptr(), gradient.nbytes());
+  else
+    slot.copy_(gradient);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+GradReducer::Engine::Engine(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options)
+    : channels_(channels), options_(options) {
+  for (NamedTensor& parameter : without_repeats(std::move(parameters))) entries_.push_back({.parameter = std::move(parameter)});
+  check_equal_on_all_ranks(options);
+  make_plan();
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    hooks_.emplace_back(entries_[i].parameter.tensor,
+                        [this, i](const at::Tensor& parameter) { gradient_ready(i, parameter, syncing()); });
+}
+
+void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options) {
+  std::vector<Fact> facts;
+  for (const Entry& entry : entries_) facts.push_back({"parameter " + entry.parameter.name, describe(entry.parameter)});
+  facts.push_back({"bucket_mib", text(options.bucket_mib)});
+  facts.push_back({"tail_kib", text(options.tail_kib)});
+  facts.push_back({"unused", std::string(name_of(options.unused))});
+  require_equal(channels_.control, "the model", facts);
+}
+
+/// Collective. A plan of the parameters that are trainable now; gradients handed over from an earlier plan stay valid.
+void GradReducer::Engine::make_plan() {
+  std::vector<GradientSpec> specs;
+  std::vector<NamedTensor> gradients;
+  bool any_16_bit = false;
+  entry_of_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    entry.gradient.reset();
+    if (!entry.parameter.tensor.requires_grad()) continue;
+    entry.gradient = specs.size();
+    specs.push_back({entry.parameter.name, entry.parameter.tensor.numel(), dtype_of_tensor(entry.parameter.tensor)});
+    any_16_bit |= is_16_bit(specs.back().dtype);
+    gradients.push_back(entry.parameter);
+    entry_of_.push_back(i);
+  }
+  const BucketLimits limits{.bucket_bytes = static_cast<std::size_t>(options_.bucket_mib) << 20,
+                            .tail_bytes = static_cast<std::size_t>(options_.tail_kib) << 10};
+  store_ = std::make_unique<BucketStore>(plan_buckets(specs, limits), gradients, channels_.data);
+  transport_ = std::make_unique<AllReduceTransport>(channels_.data, any_16_bit ? ReduceOp::mean : ReduceOp::sum);
+  missing_.assign(store_->size(), 0);
+  works_.reserve(store_->size());
+}
+
+bool GradReducer::Engine::trainable_changed() const {
+  for (const Entry& entry : entries_)
+    if (entry.parameter.tensor.requires_grad() != entry.gradient.has_value()) return true;
+  return false;
+}
+
+void GradReducer::Engine::open_window() {
+  if (state_ == State::broken) throw UsageError("GradReducer: a collective failed earlier; the job has to end");
+  for (Entry& entry : entries_) entry.filled = entry.counted = false;
+  for (std::size_t b = 0; b < store_->size(); ++b)
+    missing_[b] = static_cast<std::int64_t>(store_->plan().buckets[b].slots.size());
+  works_.clear();
+  counters_.early_gradients = 0;
+  state_ = State::open;
+}
+
+void GradReducer::Engine::gradient_ready(std::size_t index, const at::Tensor& parameter, bool sending) {
+  Entry& entry = entries_[index];
+  if (!parameter.grad().defined() || !entry.gradient) return;
+  if (parameter.grad().is_sparse())
+    throw UsageError(text("parameter ", entry.parameter.name,
+                          " has a sparse gradient, which GradReducer does not reduce; make the "
+                          "embedding with sparse(false)"));
+  if (state_ != State::open) open_window();
+  if (store_->bucket_of(*entry.gradient) < works_.size()) refuse_late(entry);
+  take(entry, parameter);
+  if (!sending) return;
+  if (!works_.empty() && !entry.counted) ++counters_.early_gradients;
+  count(entry);
+}
+
+/// Moves the gradient into its slot, adding to what earlier backwards of the window left there.
+void GradReducer::Engine::take(Entry& entry, const at::Tensor& parameter) {
+  const at::NoGradGuard no_graph;  // backward with create_graph records what it does
+  at::Tensor& gradient = parameter.mutable_grad();
+  const at::Tensor& slot = store_->slot(*entry.gradient);
+  if (gradient.sizes() != slot.sizes())
+    throw UsageError(text("parameter ", entry.parameter.name, " changed its shape from ", slot.sizes(), " to ",
+                          gradient.sizes(), " after the GradReducer was made; make a new one"));
+  const bool added_in_place = gradient.const_data_ptr() == slot.const_data_ptr() && slot.numel() > 0;
+  if (!added_in_place) {
+    if (entry.filled)
+      slot.add_(gradient);
+    else
+      copy_gradient(slot, gradient);
+    gradient.reset();
+  }
+  entry.filled = true;
+}
+
+void GradReducer::Engine::count(Entry& entry) {
+  if (entry.counted) return;
+  entry.counted = true;
+  --missing_[store_->bucket_of(*entry.gradient)];
+  if (options_.overlap == Overlap::on) send_full_buckets();
+}
+
+void GradReducer::Engine::send_full_buckets() {
+  while (works_.size() < store_->size() && missing_[works_.size()] == 0) {
+    const bool last = works_.size() + 1 == store_->size();
+    if (!last) ++counters_.sent_during_backward;
+    send(works_.size());
+  }
+}
+
+void GradReducer::Engine::send(std::size_t bucket) {
+  for (const BucketSlot& slot : store_->plan().buckets[bucket].slots)
+    if (!entries_[entry_of_[slot.parameter]].filled) store_->slot(slot.parameter).zero_();
+  ++counters_.collectives;
+  counters_.bytes += static_cast<std::int64_t>(store_->plan().buckets[bucket].bytes());
+  works_.push_back(transport_->start({store_->buffer(bucket), bucket, store_->tag(bucket)}));
+}
+
+void GradReducer::Engine::send_rest() {
+  const at::NoGradGuard no_graph;
+  while (works_.size() < store_->size()) send(works_.size());
+}
+
+void GradReducer::Engine::refuse_late(const Entry& entry) const {
+  throw UsageError(text("parameter ", entry.parameter.name,
+                        " got another gradient after its bucket had been sent; put every backward of a window but the last "
+                        "inside `auto pause = reducer.no_sync();`"));
+}
+
+/// Sends the rest and the record, waits for all of it, and leaves the sums of the ranks in `rider` and the entries.
+void GradReducer::Engine::exchange(std::span<double> rider) {
+  record_.assign(rider.begin(), rider.end());
+  for (const Entry& entry : entries_) record_.push_back(entry.filled ? 1 : 0);
+  record_.push_back(trainable_changed() ? 1 : 0);
+  const auto start = std::chrono::steady_clock::now();
+  state_ = State::broken;  // unless all of it arrives
+  send_rest();
+  const Work record = channels_.control.all_reduce(std::span<double>(record_), ReduceOp::sum, "window record");
+  for (const Work& work : works_) work.wait();
+  record.synchronize();
+  state_ = State::idle;
+  counters_.exposed_seconds += seconds_since(start);
+  ++counters_.windows;
+
+  std::copy_n(record_.begin(), rider.size(), rider.begin());
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].used = record_[rider.size() + i] > 0;
+  newcomers_ = record_.back() > 0;
+}
+
+double GradReducer::Engine::finish(std::span<double> rider) {
+  if (state_ != State::open) open_window();
+  exchange(rider);
+  hand_over();
+  if (newcomers_) adopt_newcomers();
+  if (options_.unused == Unused::error) require_all_used();
+  return transport_->pending_scale();
+}
+
+void GradReducer::Engine::abandon(std::span<double> rider) {
+  if (state_ != State::open) open_window();
+  for (Entry& entry : entries_) entry.filled = false;
+  exchange(rider);
+  if (newcomers_) adopt_newcomers();
+  for (const Entry& entry : entries_) entry.parameter.tensor.mutable_grad().reset();
+}
+
+void GradReducer::Engine::hand_over() {
+  for (const Entry& entry : entries_) {
+    if (!entry.gradient) continue;
+    at::Tensor& gradient = entry.parameter.tensor.mutable_grad();
+    if (!entry.used)
+      gradient.reset();
+    else if (!gradient.defined())
+      gradient = store_->slot(*entry.gradient).detach();
+  }
+}
+
+/// Collective. Parameters that became trainable since the plan was made have their gradients of this window reduced one by one;
+/// then there is a new plan.
+void GradReducer::Engine::adopt_newcomers() {
+  std::vector<Fact> facts;
+  for (const Entry& entry : entries_)
+    facts.push_back({"parameter " + entry.parameter.name, entry.parameter.tensor.requires_grad() ? "trainable" : "frozen"});
+  require_equal(channels_.control, "which parameters are trainable", facts);
+  const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
+  for (Entry& entry : entries_) {
+    const at::Tensor& parameter = entry.parameter.tensor;
+    if (entry.gradient || !parameter.requires_grad()) continue;
+    at::Tensor& gradient = parameter.mutable_grad();
+    entry.used = agree_any(channels_.control, gradient.defined(), entry.parameter.name);
+    if (!entry.used) continue;
+    gradient = gradient.defined() ? gradient.detach().contiguous() : at::zeros_like(parameter).contiguous();
+    channels_.data.all_reduce(as_buffer(gradient), op, entry.parameter.name).wait();
+  }
+  make_plan();
+}
+
+void GradReducer::Engine::require_all_used() const {
+  const std::vector<std::string> names = unused();
+  if (names.empty()) return;
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  throw on_all_ranks(
+      UsageError(text("no rank's loss used ", list,
+                      " in this window; freeze what is not trained with "
+                      "requires_grad_(false), or set comm.unused: skip. Was a parameter replaced after the reducer "
+                      "was made?")));
+}
+
+std::vector<std::string> GradReducer::Engine::unused() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_)
+    if (entry.parameter.tensor.requires_grad() && !entry.used) names.push_back(entry.parameter.name);
+  return names;
+}
+
+std::vector<at::Tensor> GradReducer::Engine::gradients() const {
+  std::vector<at::Tensor> gradients;
+  for (const Entry& entry : entries_)
+    if (entry.parameter.tensor.grad().defined()) gradients.push_back(entry.parameter.tensor.grad());
+  return gradients;
+}
+
+void GradReducer::Engine::apply_scale(double scale) {
+  if (scale == 1) return;
+  const at::NoGradGuard no_graph;
+  for (const Entry& entry : entries_)
+    if (const at::Tensor& gradient = entry.parameter.tensor.grad(); gradient.defined()) gradient.mul_(scale);
+}
+
+}  // namespace ddpkit

@@ -1,0 +1,356 @@
+#include "ddpkit/reduce/grad_reducer.hpp"
+
+#include <torch/torch.h>
+
+#include "ddpkit/base/error.hpp"
+#include "ddpkit/comm/make_communicator.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace ddpkit;
+using Catch::Matchers::Contains;
+
+constexpr ReducerOptions kSmallBuckets{.tail_kib = 1};
+
+struct TwoLayers : torch::nn::Module {
+  TwoLayers() {
+    first = register_module("first", torch::nn::Linear(4, 4));
+    second = register_module("second", torch::nn::Linear(4, 4));
+    torch::NoGradGuard no_graph;
+    for (auto& parameter : parameters()) parameter.fill_(0.5);
+  }
+  torch::nn::Linear first{nullptr};
+  torch::nn::Linear second{nullptr};
+};
+
+double mean_rank(const Communicator& comm) { return (comm.world_size() - 1) / 2.0; }
+
+/// d/dw of sum(w) x factor: the gradient is `factor` everywhere.
+torch::Tensor constant_gradient(const torch::Tensor& w, double factor) { return w.sum() * factor; }
+
+bool all_equal(const torch::Tensor& tensor, double value) {
+  return torch::allclose(tensor.to(torch::kDouble), torch::full(tensor.sizes(), value, torch::kDouble), 1e-6, 1e-6);
+}
+
+}  // namespace
+
+TEST_CASE("after finish every rank holds the mean over ranks") {
+  const auto comm = make_communicator();
+  for (const Overlap overlap : {Overlap::on, Overlap::off}) {
+    TwoLayers model;
+    GradReducer reducer(model.named_parameters(), *comm, {.tail_kib = 1, .overlap = overlap});
+    (constant_gradient(model.first->weight, comm->rank()) + constant_gradient(model.second->bias, 10.0 * comm->rank())).backward();
+    reducer.finish();
+    CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm)));
+    CHECK(all_equal(model.second->bias.grad(), 10 * mean_rank(*comm)));
+  }
+}
+
+TEST_CASE("what backward adds up inside no_sync travels once, with the last micro-batch") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  for (int micro = 0; micro < 4; ++micro) {
+    std::optional<Reducer::NoSync> pause;
+    if (micro < 3) pause.emplace(reducer.no_sync());
+    constant_gradient(model.first->weight, comm->rank() + micro).backward();
+    if (micro < 3) CHECK(reducer.counters().collectives == 0);
+  }
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), 4 * mean_rank(*comm) + 6));
+  CHECK(reducer.counters().collectives == std::ssize(reducer.plan().buckets));
+}
+
+TEST_CASE("a parameter used in the first micro-batch but not in the last is reduced all the same") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  {
+    const auto pause = reducer.no_sync();
+    constant_gradient(model.second->weight, comm->rank() + 1.0).backward();
+  }
+  constant_gradient(model.first->weight, 1).backward();
+  reducer.finish();
+  CHECK(all_equal(model.second->weight.grad(), mean_rank(*comm) + 1));
+  CHECK(all_equal(model.first->weight.grad(), 1));
+}
+
+TEST_CASE("a parameter that only some ranks use gets zeros from the others, one that none uses stays undefined") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  torch::Tensor loss = constant_gradient(model.first->weight, 1);
+  if (comm->rank() == 0) loss = loss + constant_gradient(model.second->weight, comm->world_size());
+  loss.backward();
+  reducer.finish();
+  CHECK(all_equal(model.second->weight.grad(), 1));
+  CHECK_FALSE(model.second->bias.grad().defined());
+  CHECK(reducer.unused() == std::vector<std::string>{"first.bias", "second.bias"});
+}
+
+TEST_CASE("where unused parameters are an error, all ranks get it with the names") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, {.unused = Unused::error});
+  constant_gradient(model.first->weight, 1).backward();
+  CHECK_THROWS_WITH(reducer.finish(), Contains("second.weight") && Contains("first.bias"));
+}
+
+TEST_CASE("a parameter used twice is counted once per backward") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  (constant_gradient(model.first->weight, 1) + constant_gradient(model.first->weight, comm->rank())).backward();
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), 1 + mean_rank(*comm)));
+}
+
+TEST_CASE("weights tied under two names are reduced once") {
+  const auto comm = make_communicator();
+  torch::nn::Linear shared(3, 3);
+  torch::nn::Sequential model;
+  model->push_back("encoder", shared);
+  model->push_back("decoder", shared);
+  GradReducer reducer(model->named_parameters(), *comm);
+  constant_gradient(shared->weight, comm->rank()).backward();
+  reducer.finish();
+  CHECK(all_equal(shared->weight.grad(), mean_rank(*comm)));
+}
+
+TEST_CASE("a frozen parameter costs nothing, and is reduced from the step at which it is unfrozen") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  model.second->weight.set_requires_grad(false);
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  const auto planned = reducer.plan();
+  for (int step = 0; step < 5; ++step) {
+    if (step == 3) model.second->weight.set_requires_grad(true);
+    torch::Tensor loss = constant_gradient(model.first->weight, comm->rank());
+    if (step >= 3) loss = loss + constant_gradient(model.second->weight, comm->rank() + 2.0);
+    loss.backward();
+    reducer.finish();
+    CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm)));
+    if (step >= 3) CHECK(all_equal(model.second->weight.grad(), mean_rank(*comm) + 2));
+    model.zero_grad();
+  }
+  CHECK_FALSE(reducer.plan() == planned);
+}
+
+TEST_CASE("a parameter frozen later is left out of the next plan") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm);
+  model.second->weight.set_requires_grad(false);
+  for (int step = 0; step < 2; ++step) {
+    constant_gradient(model.first->weight, comm->rank()).backward();
+    reducer.finish();
+    CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm)));
+    CHECK_FALSE(model.second->weight.grad().defined());
+    model.zero_grad();
+  }
+  CHECK(reducer.plan().buckets[0].slots.size() == 3);
+}
+
+TEST_CASE("ranks that unfreeze different parameters are told so, all of them") {
+  const auto comm = make_communicator();
+  if (comm->world_size() == 1) return;
+  TwoLayers model;
+  model.second->weight.set_requires_grad(false);
+  GradReducer reducer(model.named_parameters(), *comm);
+  if (comm->rank() == 1) model.second->weight.set_requires_grad(true);
+  constant_gradient(model.first->weight, 1).backward();
+  CHECK_THROWS_WITH(reducer.finish(), Contains("second.weight"));
+}
+
+TEST_CASE("a parameter replaced after construction shows up as unused") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, {.unused = Unused::error});
+  model.first->weight = torch::ones({4, 4}, torch::requires_grad());
+  (constant_gradient(model.first->weight, 1) + constant_gradient(model.first->bias, 1) + constant_gradient(model.second->weight, 1) +
+   constant_gradient(model.second->bias, 1))
+      .backward();
+  CHECK_THROWS_WITH(reducer.finish(), Contains("first.weight") && Contains("replaced"));
+}
+
+TEST_CASE("types are mixed freely, and sums of 16-bit gradients do not overflow") {
+  const auto comm = make_communicator();
+  std::vector<NamedTensor> parameters{{"single", torch::ones({3}, torch::kFloat)},
+                                      {"double", torch::ones({3}, torch::kDouble)},
+                                      {"brain", torch::ones({3}, torch::kBFloat16)},
+                                      {"half", torch::ones({3}, torch::kHalf)}};
+  for (auto& [name, tensor] : parameters) tensor.set_requires_grad(true);
+  GradReducer reducer(parameters, *comm);
+  for (auto& [name, tensor] : parameters) constant_gradient(tensor, 2).backward();   // each has a bucket of its own
+  reducer.finish();
+  for (auto& [name, tensor] : parameters) CHECK(all_equal(tensor.grad(), 2));
+  for (auto& [name, tensor] : parameters) tensor.mutable_grad().reset();
+  constant_gradient(parameters[3].tensor, 40000).backward();
+  reducer.finish();
+  CHECK(all_equal(parameters[3].tensor.grad(), 40000));
+}
+
+TEST_CASE("gradients keep the layout of channels_last weights") {
+  const auto comm = make_communicator();
+  torch::nn::Conv2d conv(torch::nn::Conv2dOptions(3, 4, 3).bias(false));
+  conv->weight.set_data(conv->weight.contiguous(torch::MemoryFormat::ChannelsLast));
+  GradReducer reducer(conv->named_parameters(), *comm);
+  const torch::Tensor pattern = torch::arange(3 * 4 * 9, torch::kFloat).reshape({4, 3, 3, 3});
+  (conv->weight * pattern * (comm->rank() + 1)).sum().backward();
+  reducer.finish();
+  CHECK(conv->weight.grad().strides() == conv->weight.strides());
+  CHECK(torch::allclose(conv->weight.grad(), pattern * (mean_rank(*comm) + 1)));
+}
+
+TEST_CASE("a sparse gradient is refused by the name of its parameter") {
+  const auto comm = make_communicator();
+  torch::nn::Embedding embedding(torch::nn::EmbeddingOptions(10, 3).sparse(true));
+  GradReducer reducer(embedding->named_parameters(), *comm);
+  const torch::Tensor out = embedding->forward(torch::tensor({1, 2}));
+  CHECK_THROWS_WITH(out.sum().backward(), Contains("weight") && Contains("sparse"));
+}
+
+TEST_CASE("two reducers in one process do not disturb each other") {
+  const auto comm = make_communicator();
+  TwoLayers generator;
+  TwoLayers critic;
+  GradReducer first(generator.named_parameters(), *comm, kSmallBuckets);
+  GradReducer second(critic.named_parameters(), *comm, kSmallBuckets);
+  for (int step = 0; step < 3; ++step) {
+    constant_gradient(critic.first->weight, comm->rank()).backward();
+    constant_gradient(generator.first->weight, 2.0 * comm->rank()).backward();
+    first.finish();
+    second.finish();
+    CHECK(all_equal(generator.first->weight.grad(), 2 * mean_rank(*comm)));
+    CHECK(all_equal(critic.first->weight.grad(), mean_rank(*comm)));
+    generator.zero_grad();
+    critic.zero_grad();
+  }
+}
+
+TEST_CASE("two losses make one window when the first backward is inside no_sync") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  {
+    const auto pause = reducer.no_sync();
+    constant_gradient(model.first->weight, comm->rank()).backward();
+  }
+  constant_gradient(model.first->weight, 5).backward();
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm) + 5));
+}
+
+TEST_CASE("a gradient that comes after its bucket was sent is refused by the name of its parameter") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm);
+  const auto all_of_it = [&] {
+    torch::Tensor sum = torch::zeros({});
+    for (const auto& parameter : model.parameters()) sum = sum + parameter.sum();
+    return sum;
+  };
+  all_of_it().backward();
+  CHECK_THROWS_WITH(all_of_it().backward(), Contains("no_sync") && Contains("second.bias"));
+  reducer.finish();
+}
+
+TEST_CASE("a gradient penalty through autograd::grad counts as one backward") {
+  const auto comm = make_communicator();
+  torch::Tensor w = torch::full({1}, 3.0, torch::requires_grad());
+  GradReducer reducer(std::vector<NamedTensor>{{"w", w}}, *comm);
+  const torch::Tensor x = torch::full({1}, comm->rank() + 1.0, torch::requires_grad());
+  const torch::Tensor slope = torch::autograd::grad({w.pow(2) * x}, {x}, {}, true, true)[0];   // w^2
+  (slope.pow(2) + w * x.detach()).sum().backward();                                            // 4 w^3 + x
+  reducer.finish();
+  CHECK(all_equal(w.grad(), 4 * 27 + mean_rank(*comm) + 1));
+}
+
+TEST_CASE("gradients may be cleared either way between windows, or left to add up") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  for (int step = 0; step < 4; ++step) {
+    constant_gradient(model.first->weight, comm->rank()).backward();
+    reducer.finish();
+    CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm)));
+    model.zero_grad(/*set_to_none=*/step % 2 == 0);
+  }
+  constant_gradient(model.first->weight, comm->rank()).backward();
+  reducer.finish();
+  constant_gradient(model.first->weight, comm->rank()).backward();
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), 2 * mean_rank(*comm)));
+}
+
+TEST_CASE("ranks with different models are told what differs") {
+  const auto comm = make_communicator();
+  if (comm->world_size() == 1) return;
+  torch::nn::Sequential model(torch::nn::Linear(4, comm->rank() == 1 ? 5 : 4));
+  CHECK_THROWS_WITH(GradReducer(model->named_parameters(), *comm), Contains("0.weight") && Contains("[5, 4]"));
+}
+
+TEST_CASE("a rider comes back summed over the ranks") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm);
+  std::vector<double> rider{1.0, static_cast<double>(comm->rank())};
+  constant_gradient(model.first->weight, 1).backward();
+  reducer.finish_unscaled(rider);
+  CHECK(rider[0] == comm->world_size());
+  CHECK(rider[1] == mean_rank(*comm) * comm->world_size());
+}
+
+TEST_CASE("a rank that gives up sends zeros, so that its peers come out and learn of it") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  for (int window = 0; window < 3; ++window) {
+    const bool gives_up = comm->rank() == 0 && window == 1;
+    std::vector<double> rider{gives_up ? 1.0 : 0.0};
+    constant_gradient(model.second->weight, comm->world_size()).backward();
+    if (!gives_up) constant_gradient(model.first->weight, comm->world_size()).backward();
+    if (gives_up)
+      reducer.abandon(rider);
+    else
+      reducer.finish_unscaled(rider);
+    CHECK(rider[0] == (window == 1 ? 1 : 0));
+    model.zero_grad();
+  }
+  constant_gradient(model.first->weight, comm->rank()).backward();
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm)));
+}
+
+TEST_CASE("a window without any backward on this rank still answers its peers") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  const bool idle = comm->rank() == comm->world_size() - 1 && comm->world_size() > 1;
+  if (!idle) constant_gradient(model.first->weight, comm->world_size()).backward();
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), comm->world_size() > 1 ? comm->world_size() - 1 : 1));
+}
+
+TEST_CASE("the first reduction starts before the last gradient is ready, unless overlap is off") {
+  const auto comm = make_communicator();
+  for (const Overlap overlap : {Overlap::on, Overlap::off}) {
+    torch::nn::Sequential model(torch::nn::Linear(600, 600), torch::nn::Linear(600, 600), torch::nn::Linear(600, 600));
+    GradReducer reducer(model->named_parameters(), *comm, {.bucket_mib = 1, .overlap = overlap});
+    model->forward(torch::ones({2, 600})).sum().backward();
+    reducer.finish();
+    CHECK((reducer.counters().early_gradients > 0) == (overlap == Overlap::on));
+    CHECK((reducer.counters().sent_during_backward > 0) == (overlap == Overlap::on));
+  }
+}
+
+TEST_CASE("hooks go when the reducer goes, and a hook that was there stays") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  {
+    GradReducer first(model.named_parameters(), *comm);
+  }
+  constant_gradient(model.first->weight, comm->rank()).backward();
+  CHECK(all_equal(model.first->weight.grad(), comm->rank()));
+}
