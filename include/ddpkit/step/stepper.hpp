@@ -1,0 +1,77 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "ddpkit/data/window.hpp"
+#include "ddpkit/optim/optimizer.hpp"
+#include "ddpkit/reduce/reducer.hpp"
+#include "ddpkit/schedule/lr_schedule.hpp"
+#include "ddpkit/step/ballot.hpp"
+#include "ddpkit/step/step_result.hpp"
+#include "ddpkit/step/stepper_options.hpp"
+#include "ddpkit/tensor/batch.hpp"
+#include "ddpkit/tensor/loss.hpp"
+
+namespace ddpkit {
+
+/// The user's loss of one micro-batch. Called with at least one row; the mean it returns must be over `count` items.
+using LossFunction = std::function<Loss(const Batch&)>;
+
+/// Takes one optimizer step per window. The only one who scales anything.
+///
+/// Each micro-batch is back-propagated with the factor count / expected count, which is 1/accumulate when all are equal, and
+/// after reduction the correction expected / real count is folded into the optimizer's pass together with 1/N and clipping. So
+/// N ranks x K micro-batches give the update of one process on the union of their rows, for short windows, token counts and
+/// unequal ranks alike. Gradients travel during the window's last micro-batch only; all else that ranks have to know travels in
+/// the Ballot.
+class Stepper {
+ public:
+  /// The three must outlive the stepper.
+  Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options = {});
+
+  /// One step on a window of the loader. Collective, blocking. Throws on all ranks with ExitStatus::diverged when a loss or
+  /// gradient is not finite anywhere and the policy says stop; nothing has been updated then.
+  StepResult run(const Window& window, const LossFunction& loss);
+
+  /// One step on own micro-batches. Every rank passes the same number of them, some perhaps without rows.
+  StepResult run(std::span<const Batch> micro_batches, const LossFunction& loss);
+
+  /// Everything random in a micro-batch, such as dropout, follows from (seed, step, number of the micro-batch in the window).
+  void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
+  void set_device(c10::Device device) noexcept { device_ = device; }
+
+  /// Where the run stands; the next window is this step. Set when a run is resumed.
+  const Progress& progress() const noexcept { return progress_; }
+  void set_progress(const Progress& progress) noexcept { progress_ = progress; }
+
+  /// Called on each micro-batch after its backward, for metrics that need the model's output.
+  std::function<void(const Batch&, const Loss&)> on_micro_batch;
+
+  /// Asked once per window; the most urgent answer of any rank comes back on all ranks as StepResult::wish.
+  std::function<Wish()> wish;
+
+ private:
+  struct MicroBatches;
+
+  StepResult step(const MicroBatches& window, const LossFunction& loss);
+  void back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot);
+  void back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss, Ballot& ballot);
+  void update(double scale, StepResult& result);
+  bool may_update(const Ballot& ballot, StepResult& result);
+  void refuse_update(const std::string& what, StepResult& result);
+
+  Reducer& reducer_;
+  Optimizer& optimizer_;
+  const LrSchedule& schedule_;
+  StepperOptions options_;
+  std::uint64_t seed_ = 0;
+  c10::Device device_ = c10::kCPU;
+  Progress progress_;
+  std::string culprit_;  ///< this rank's account of a loss that is not finite
+};
+
+}  // namespace ddpkit

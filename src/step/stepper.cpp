@@ -1,0 +1,168 @@
+#include "ddpkit/step/stepper.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "ddpkit/base/error.hpp"
+#include "ddpkit/base/random.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/comm/agree.hpp"
+#include "ddpkit/optim/grad_norm.hpp"
+#include "ddpkit/tensor/seed.hpp"
+
+namespace ddpkit {
+namespace {
+
+using Slot = Ballot::Slot;
+
+/// Adds the time of its scope to a number of seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+/// What all ranks said, into what the caller sees.
+void read(const Ballot& ballot, int ranks, StepResult& result) {
+  result.count = ballot[Slot::count];
+  result.rows = static_cast<std::int64_t>(ballot[Slot::rows]);
+  result.loss = ballot[Slot::loss] / result.count;
+  result.data_seconds = ballot[Slot::data_seconds] / ranks;
+  result.compute_seconds = ballot[Slot::compute_seconds] / ranks;
+  if (ballot[Slot::finish_wanted] > 0) result.wish = Wish::finish;
+  if (ballot[Slot::stop_wanted] > 0) result.wish = Wish::save_and_stop;
+}
+
+}  // namespace
+
+struct Stepper::MicroBatches {
+  std::int64_t size;
+  double expected_count;  ///< of this rank in a full window; equal on all ranks
+  std::function<Batch(std::int64_t)> fetch;
+};
+
+Stepper::Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options)
+    : reducer_(reducer), optimizer_(optimizer), schedule_(schedule), options_(options) {}
+
+StepResult Stepper::run(const Window& window, const LossFunction& loss) {
+  progress_.epoch = window.range().epoch;
+  progress_.global_batch = window.range().global;
+  const auto fetch = [&](std::int64_t index) { return Batch(window.fetch(index)).to(device_); };
+  return step({window.micro_batches(), static_cast<double>(window.local_batch()), fetch}, loss);
+}
+
+StepResult Stepper::run(std::span<const Batch> micro_batches, const LossFunction& loss) {
+  const auto fetch = [&](std::int64_t index) { return micro_batches[static_cast<std::size_t>(index)].to(device_); };
+  return step({std::ssize(micro_batches), static_cast<double>(micro_batches.size()), fetch}, loss);
+}
+
+StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
+  const int ranks = reducer_.channels().control.world_size();
+  StepResult result{.step = progress_.step, .lr = schedule_.at(progress_)};
+  Ballot ballot;
+  const Wish mine = wish ? wish() : Wish::go_on;
+  ballot[Slot::finish_wanted] = mine == Wish::finish ? 1 : 0;
+  ballot[Slot::stop_wanted] = mine == Wish::save_and_stop ? 1 : 0;
+  back_propagate(window, loss, ballot);
+  double pending_scale = 1;
+  {
+    const Stopwatch stopwatch(result.reduce_seconds);
+    pending_scale = reducer_.finish_unscaled(ballot.record());
+  }
+  read(ballot, ranks, result);
+  if (may_update(ballot, result)) {
+    const Stopwatch stopwatch(result.update_seconds);
+    const double correction = window.expected_count * ranks / result.count;
+    update(pending_scale * correction, result);
+  }
+  optimizer_.zero_grad();
+  ++progress_.step;
+  progress_.samples += result.rows;
+  return result;
+}
+
+void Stepper::back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot) {
+  culprit_.clear();
+  optimizer_.zero_grad();
+  const int rank = reducer_.channels().control.rank();
+  for (std::int64_t i = 0; i < window.size; ++i) {
+    std::optional<Reducer::NoSync> pause;
+    if (i + 1 < window.size) pause.emplace(reducer_.no_sync());
+    Batch batch;
+    {
+      const Stopwatch stopwatch(ballot[Slot::data_seconds]);
+      batch = window.fetch(i);
+    }
+    if (batch.rows() == 0) continue;
+    const Stopwatch stopwatch(ballot[Slot::compute_seconds]);
+    const auto index = static_cast<std::uint64_t>(rank * window.size + i);
+    seed_generators(random_key({seed_, static_cast<std::uint64_t>(progress_.step), index}), device_);
+    back_propagate_one(batch, window.expected_count, loss, ballot);
+  }
+}
+
+void Stepper::back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss_of, Ballot& ballot) {
+  const Loss loss = loss_of(batch);
+  if (!loss.mean.defined() || loss.mean.numel() != 1)
+    throw UsageError("Stepper: the loss function must return a scalar, the mean over `count` items");
+  const double count = loss.count.value_or(static_cast<double>(batch.rows()));
+  const double mean = loss.mean.item<double>();
+  if (!std::isfinite(mean)) {
+    ballot[Slot::loss_not_finite] = 1;
+    culprit_ = text("loss ", mean, " in micro-batch ", batch.micro_index());
+    if (!batch.ids().empty()) culprit_ += text(", samples ", batch.ids().front(), "..", batch.ids().back());
+  }
+  ballot[Slot::count] += count;
+  ballot[Slot::rows] += static_cast<double>(batch.rows());
+  ballot[Slot::loss] += mean * count;
+  (loss.mean * (count / expected_count)).backward();
+  if (on_micro_batch) on_micro_batch(batch, loss);
+}
+
+bool Stepper::may_update(const Ballot& ballot, StepResult& result) {
+  if (ballot[Slot::gave_up] > 0) {
+    result.update = StepResult::Update::given_up;
+    return false;
+  }
+  if (ballot[Slot::loss_not_finite] > 0) {
+    refuse_update("the loss", result);
+    return false;
+  }
+  if (result.count == 0) result.update = StepResult::Update::skipped;
+  return result.count > 0;
+}
+
+void Stepper::update(double scale, StepResult& result) {
+  const std::vector<at::Tensor> gradients = reducer_.gradients();
+  result.grad_norm = scale * global_norm(gradients);
+  if (!std::isfinite(result.grad_norm)) {
+    refuse_update("a gradient", result);
+    return;
+  }
+  if (options_.clip_norm > 0) scale *= clip_factor(result.grad_norm, options_.clip_norm);
+  optimizer_.prepare();
+  optimizer_.step({.lr = result.lr, .grad_scale = scale});
+}
+
+/// All ranks come here together, so that they may tell each other what each has seen.
+void Stepper::refuse_update(const std::string& what, StepResult& result) {
+  result.update = StepResult::Update::skipped;
+  if (options_.non_finite == NonFinite::skip) return;
+  std::string details;
+  const std::vector<std::string> accounts = gather_texts(reducer_.channels().control, culprit_);
+  for (std::size_t rank = 0; rank < accounts.size(); ++rank)
+    if (!accounts[rank].empty()) details += text("; rank ", rank, ": ", accounts[rank]);
+  Error error(text("step ", result.step, ": ", what, " is not finite", details,
+                   "; nothing was updated (lower optimizer.lr, set step.clip_norm, or step.non_finite: skip)"),
+              ExitStatus::diverged);
+  throw on_all_ranks(std::move(error));
+}
+
+}  // namespace ddpkit
