@@ -1,0 +1,98 @@
+#include "train/recorder.hpp"
+
+#include <algorithm>
+
+#include "ddpkit/base/error.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/observe/open_metrics.hpp"
+
+namespace ddpkit {
+
+Recorder::Recorder(const TrainerContext& context, const MetricList& metrics, const RunLength& length)
+    : context_(context),
+      metrics_(metrics),
+      length_(length),
+      hub_(open_metrics(
+          context.config.metrics,
+          {.rank = context.channels.control.rank(), .total_steps = length.steps, .folder = context.run_folder}, context.log)) {}
+
+void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch) {
+  const int ranks = context_.channels.control.world_size();
+  MetricRecord record = new_record(RecordKind::event, progress);
+  record.text = text("training steps ", progress.step, "..", length_.steps, ", ", length_.steps_per_epoch, " per epoch of ",
+                     samples_per_epoch, " samples; global batch ", batch.global, " = micro ", batch.micro, " x accumulate ",
+                     batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks");
+  hub_->write(record);
+}
+
+void Recorder::add(const Batch& batch, const Loss& loss) {
+  for (const auto& [name, metric] : metrics_) {
+    const Ratio part = metric(batch, loss);
+    since_.metrics.add(name, part.numerator, part.denominator);
+  }
+}
+
+void Recorder::record(const Progress& progress, const StepResult& result) {
+  samples_ += static_cast<double>(result.rows);
+  since_.samples += static_cast<double>(result.rows);
+  if (result.update == StepResult::Update::applied) {
+    since_.loss += result.loss * result.count;
+    since_.count += result.count;
+  } else {
+    ++since_.skipped;
+  }
+  since_.data_seconds += result.data_seconds;
+  since_.reduce_seconds += result.reduce_seconds;
+  since_.seconds += result.data_seconds + result.compute_seconds + result.reduce_seconds + result.update_seconds;
+  const bool last = progress.step == length_.steps || result.wish != Wish::go_on;
+  if (last || progress.step % context_.config.metrics.every == 0) write(progress, result);
+}
+
+void Recorder::write(const Progress& progress, const StepResult& result) {
+  if (!metrics_.empty()) since_.metrics.reduce(context_.channels.control);
+  MetricRecord record = new_record(RecordKind::train, progress);
+  record.values = {{"loss", since_.loss / since_.count},
+                   {"lr", result.lr},
+                   {"grad_norm", result.grad_norm},
+                   {"samples_per_second", since_.samples / since_.seconds},
+                   {"data_wait_share", since_.data_seconds / since_.seconds},
+                   {"reduce_wait_share", since_.reduce_seconds / since_.seconds},
+                   {"skipped_steps", since_.skipped}};
+  for (Metric& metric : since_.metrics.values()) record.values.push_back(std::move(metric));
+  hub_->write(record);
+  since_ = {};
+}
+
+void Recorder::record_evaluation(const Progress& progress, const Tally& evaluation) {
+  MetricRecord record = new_record(RecordKind::valid, progress);
+  record.values = evaluation.values();
+  hub_->write(record);
+}
+
+void Recorder::finish(const Progress& progress, std::string_view text) {
+  MetricRecord record = new_record(RecordKind::event, progress);
+  record.text = text;
+  hub_->write(record);
+  hub_->flush();
+}
+
+MetricRecord Recorder::new_record(RecordKind kind, const Progress& progress) const {
+  const auto per_epoch = static_cast<double>(std::max<std::int64_t>(length_.steps_per_epoch, 1));
+  return {.kind = kind,
+          .step = progress.step,
+          .epoch = static_cast<double>(progress.step) / per_epoch,
+          .samples = progress.samples,
+          .time = std::chrono::system_clock::now()};
+}
+
+double monitored_value(const Tally& evaluation, std::string_view monitor) {
+  constexpr std::string_view kPrefix = "valid/";
+  std::string known;
+  for (const Metric& metric : evaluation.values()) {
+    if (monitor == text(kPrefix, metric.name)) return metric.value;
+    known += text(known.empty() ? "" : ", ", kPrefix, metric.name);
+  }
+  throw on_all_ranks(ConfigError(text("train.monitor: no metric \"", monitor, "\"; there is: ", known)));
+}
+
+}  // namespace ddpkit

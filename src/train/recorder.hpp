@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/observe/metric_hub.hpp"
+#include "ddpkit/observe/tally.hpp"
+#include "ddpkit/reduce/reducer.hpp"
+#include "ddpkit/schedule/progress.hpp"
+#include "ddpkit/schedule/run_length.hpp"
+#include "ddpkit/step/step_result.hpp"
+#include "ddpkit/train/trainer.hpp"
+#include "train/metric_list.hpp"
+
+namespace ddpkit {
+
+/// Turns steps and evaluations into metric records: one every `metrics.every` steps, over the steps since the one before.
+class Recorder {
+ public:
+  /// All arguments must outlive it.
+  Recorder(const TrainerContext& context, const MetricList& metrics, const RunLength& length);
+
+  void start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch);
+
+  /// One micro-batch of this rank, for the metrics that need the model's output.
+  void add(const Batch& batch, const Loss& loss);
+
+  /// A step. Collective where a record is due and there are metrics.
+  void record(const Progress& progress, const StepResult& result);
+  void record_evaluation(const Progress& progress, const Tally& evaluation);
+  /// The last words of the run; then everything is on disk.
+  void finish(const Progress& progress, std::string_view text);
+
+  /// Since the start of this call, over all ranks.
+  double samples_trained() const noexcept { return samples_; }
+
+ private:
+  /// What has come in since the last record.
+  struct Since {
+    Tally metrics;   ///< of this rank
+    double samples = 0;
+    double loss = 0;
+    double count = 0;
+    double seconds = 0;
+    double data_seconds = 0;
+    double reduce_seconds = 0;
+    double skipped = 0;
+  };
+
+  void write(const Progress& progress, const StepResult& result);
+  MetricRecord new_record(RecordKind kind, const Progress& progress) const;
+
+  const TrainerContext& context_;
+  const MetricList& metrics_;
+  RunLength length_;
+  std::unique_ptr<MetricHub> hub_;
+  Since since_;
+  double samples_ = 0;
+};
+
+/// The value of "valid/loss" or "valid/<metric>" in an evaluation. Throws ConfigError, naming what there is, for other names.
+double monitored_value(const Tally& evaluation, std::string_view monitor);
+
+}  // namespace ddpkit

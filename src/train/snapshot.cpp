@@ -1,0 +1,149 @@
+#include "train/snapshot.hpp"
+
+#include <filesystem>
+#include <sstream>
+
+#include "ddpkit/base/fields.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/checkpoint/checkpoint_store.hpp"
+#include "ddpkit/comm/agree.hpp"
+#include "ddpkit/reduce/parameter_sync.hpp"
+#include "ddpkit/tensor/copy_into.hpp"
+#include "ddpkit/tensor/safetensors_io.hpp"
+
+namespace ddpkit {
+namespace {
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+
+using Values = std::map<std::string, std::string>;
+
+Values to_values(const RunState& state) {
+  Values values{{"progress.step", format_scalar(state.progress.step)},
+                {"progress.samples", format_scalar(state.progress.samples)},
+                {"progress.global_batch", format_scalar(state.progress.global_batch)},
+                {"sampler.epoch", format_scalar(state.sampler.epoch)},
+                {"sampler.position", format_scalar(state.sampler.position)},
+                {"sampler.global", format_scalar(state.sampler.global)},
+                {"best.without_improvement", format_scalar(state.best.without_improvement)}};
+  if (state.best.best) values["best.value"] = format_scalar(*state.best.best);
+  return values;
+}
+
+template <class T>
+T value_of(const Values& values, const std::string& name) {
+  const auto found = values.find(name);
+  T value{};
+  const std::string expected = found == values.end() ? "a value" : parse_scalar(found->second, value);
+  if (!expected.empty())
+    throw StorageError(
+        text("checkpoint: ", name, ": expected ", expected, ", got ", found == values.end() ? "none" : found->second));
+  return value;
+}
+
+RunState from_values(const Values& values) {
+  RunState state;
+  state.progress.step = value_of<std::int64_t>(values, "progress.step");
+  state.progress.samples = value_of<std::int64_t>(values, "progress.samples");
+  state.progress.global_batch = value_of<std::int64_t>(values, "progress.global_batch");
+  state.sampler.epoch = value_of<std::int64_t>(values, "sampler.epoch");
+  state.sampler.position = value_of<std::int64_t>(values, "sampler.position");
+  state.sampler.global = value_of<std::int64_t>(values, "sampler.global");
+  state.best.without_improvement = value_of<std::int64_t>(values, "best.without_improvement");
+  if (values.contains("best.value")) state.best.best = value_of<double>(values, "best.value");
+  return state;
+}
+
+/// "name=value" lines, to send values to ranks that cannot see the file.
+std::string join(const Values& values) {
+  std::string lines;
+  for (const auto& [name, value] : values) lines += text(name, "=", value, "\n");
+  return lines;
+}
+
+Values split(const std::string& lines) {
+  Values values;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) values[line.substr(0, line.find('='))] = line.substr(line.find('=') + 1);
+  return values;
+}
+
+/// A checkpoint, or the newest good one of a folder of them.
+Checkpoint find(const std::string& path, Logger& log) {
+  if (std::filesystem::exists(std::filesystem::path(path) / Manifest::kFileName)) return Checkpoint(path);
+  LatestCheckpoint latest = CheckpointStore(path, {}).latest_valid();
+  for (const std::string& problem : latest.problems) log.warning("checkpoint", problem);
+  if (!latest.checkpoint) throw StorageError(text("run.resume: no checkpoint in ", path));
+  return std::move(*latest.checkpoint);
+}
+
+void load_model(const Model& model, const Checkpoint& checkpoint) {
+  const std::string origin = (checkpoint.folder() / kModelFile).string();
+  copy_into(model.weights(), tensors_in(checkpoint.open(kModelFile)), Match::strict, origin);
+}
+
+}  // namespace
+
+bool Snapshot::save(const RunState& state, Standing standing, SaveFailure on_failure) {
+  if (context_.run_folder.path().empty()) return false;
+  Communicator& ranks = context_.channels.control;
+  try {
+    all_or_none(ranks, "saving a checkpoint", [&] {
+      if (ranks.rank() == 0) write(state, standing);
+    });
+    return true;
+  } catch (const Error& error) {
+    if (on_failure == SaveFailure::raise) throw;
+    if (ranks.rank() == 0) context_.log.warning("checkpoint", text(error.what(), "; training goes on without it"));
+    return false;
+  }
+}
+
+void Snapshot::write(const RunState& state, Standing standing) {
+  const std::vector<NamedTensor> weights = on_host(model_.weights());
+  const std::vector<NamedTensor> moments = on_host(optimizer_.state());
+  CheckpointStore store(context_.run_folder.checkpoints(), context_.config.checkpoint);
+  const std::filesystem::path path = store.save(
+      {.step = state.progress.step,
+       .world_size = context_.channels.control.world_size(),
+       .standing = standing,
+       .sampler = {.epoch = state.sampler.epoch, .position = state.sampler.position, .global = state.sampler.global},
+       .values = to_values(state),
+       .files = {{kModelFile, as_named_bytes(weights), {{"format", "pt"}}}, {kOptimizerFile, as_named_bytes(moments), {}}}});
+  context_.log.info("checkpoint", text("saved ", path.string()));
+}
+
+void Snapshot::resume_weights(Model& model, const TrainerContext& context) {
+  Communicator& ranks = context.channels.control;
+  const std::string path = broadcast_text(ranks, context.resume_from);
+  if (path.empty()) return;
+  all_or_none(ranks, "loading the checkpoint", [&] {
+    if (ranks.rank() == 0) load_model(model, find(path, context.log));
+  });
+  broadcast_tensors(model.weights(), context.channels);
+}
+
+bool Snapshot::resume(RunState& state) {
+  Communicator& ranks = context_.channels.control;
+  const std::string path = broadcast_text(ranks, context_.resume_from);
+  if (path.empty()) return false;
+  std::string values;
+  all_or_none(ranks, "loading the checkpoint", [&] {
+    if (ranks.rank() != 0) return;
+    const Checkpoint checkpoint = find(path, context_.log);
+    load_model(model_, checkpoint);
+    optimizer_.load_state(tensors_in(checkpoint.open(kOptimizerFile)));
+    values = join(checkpoint.manifest().values);
+    context_.log.info("checkpoint", text("going on from ", checkpoint.folder().string()));
+  });
+  broadcast_tensors(model_.weights(), context_.channels);
+  std::vector<NamedTensor> moments;
+  for (const NamedTensor& item : optimizer_.state()) moments.push_back({item.name, item.tensor.clone()});
+  broadcast_tensors(moments, context_.channels);
+  optimizer_.load_state(moments);
+  state = from_values(split(broadcast_text(ranks, values)));
+  return true;
+}
+
+}  // namespace ddpkit

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "ddpkit/checkpoint/standing.hpp"
+#include "ddpkit/data/sampler_state.hpp"
+#include "ddpkit/optim/optimizer.hpp"
+#include "ddpkit/schedule/progress.hpp"
+#include "ddpkit/tensor/model.hpp"
+#include "ddpkit/train/best_tracker.hpp"
+#include "ddpkit/train/trainer.hpp"
+
+namespace ddpkit {
+
+/// What a run is besides its tensors. Independent of the world size.
+struct RunState {
+  Progress progress;
+  SamplerState sampler;
+  BestTracker::State best;
+};
+
+enum class SaveFailure {
+  warn,   ///< say so and train on
+  raise,  ///< StorageError on all ranks
+};
+
+/// Turns a run into a checkpoint and back. Rank 0 reads and writes; what was read is sent to the others, so they need not see
+/// its file system.
+class Snapshot {
+ public:
+  /// All arguments must outlive it.
+  Snapshot(Model& model, Optimizer& optimizer, const TrainerContext& context)
+      : model_(model), optimizer_(optimizer), context_(context) {}
+
+  /// Collective. Returns whether it was saved, equal on all ranks; without a run folder nothing is.
+  bool save(const RunState& state, Standing standing, SaveFailure on_failure);
+
+  /// Collective. Loads the weights alone of the same.
+  static void resume_weights(Model& model, const TrainerContext& context);
+
+  /// Collective. Loads what `context.resume_from` names, if anything; returns whether it did. Throws StorageError on all ranks
+  /// when there is nothing to load there.
+  bool resume(RunState& state);
+
+ private:
+  void write(const RunState& state, Standing standing);
+
+  Model& model_;
+  Optimizer& optimizer_;
+  const TrainerContext& context_;
+};
+
+}  // namespace ddpkit

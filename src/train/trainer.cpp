@@ -1,0 +1,71 @@
+#include "ddpkit/train/trainer.hpp"
+
+#include <ATen/core/grad_mode.h>
+
+#include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/data/loader.hpp"
+#include "ddpkit/data/sequential_order.hpp"
+#include "ddpkit/reduce/parameter_sync.hpp"
+#include "train/metric_list.hpp"
+#include "train/training_run.hpp"
+
+namespace ddpkit {
+
+Trainer::Trainer(Model model, LossFunction loss, const TrainerContext& context)
+    : model_(std::move(model)), loss_(std::move(loss)), context_(context) {
+  model_.to(context_.device);
+  broadcast_tensors(model_.parameters(), context_.channels);
+  broadcast_tensors(model_.buffers(), context_.channels);
+}
+
+Trainer& Trainer::add_metric(std::string name, MetricFunction metric) {
+  metrics_.emplace_back(std::move(name), std::move(metric));
+  return *this;
+}
+
+Trainer& Trainer::add_callback(std::shared_ptr<Callback> callback) {
+  callbacks_.push_back(std::move(callback));
+  return *this;
+}
+
+void Trainer::load_weights() {
+  Snapshot::resume_weights(model_, context_);
+}
+
+TrainSummary Trainer::train(const Dataset& train_set, const Dataset* valid_set) {
+  TrainingRun run(*this, train_set, valid_set);
+  return run.run();
+}
+
+Tally Trainer::evaluate(const Dataset& valid_set) {
+  const at::NoGradGuard no_graph;
+  const RunConfig& config = context_.config;
+  const Communicator& ranks = context_.channels.control;
+  average_buffers(model_.buffers(), context_.channels);
+  model_.set_mode(Mode::evaluate);
+
+  const SequentialOrder order(valid_set.size());
+  const std::int64_t micro = solve_batch(config.batch, ranks.world_size()).micro;
+  Loader loader(valid_set, order,
+                {.sampler = {.global = micro * ranks.world_size(),
+                             .tail = Tail::partial,
+                             .phase = Phase::evaluate,
+                             .rank = ranks.rank(),
+                             .world_size = ranks.world_size()},
+                 .micro = micro,
+                 .transforms = make_transforms(config.data.transform, Phase::evaluate, 0),
+                 .prefetch = config.data.prefetch,
+                 .workers = config.data.workers});
+  Tally tally;
+  open_tally(tally, metrics_);
+  for (const Window& window : loader)
+    for (std::int64_t i = 0; i < window.micro_batches(); ++i) {
+      const Batch batch = Batch(window.fetch(i)).to(context_.device);
+      if (batch.rows() > 0) add_to_tally(tally, batch, loss_(batch), metrics_);
+    }
+  tally.reduce(context_.channels.control);
+  model_.set_mode(Mode::train);
+  return tally;
+}
+
+}  // namespace ddpkit

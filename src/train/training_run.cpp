@@ -1,0 +1,155 @@
+#include "train/training_run.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/data/make_order.hpp"
+#include "ddpkit/optim/make_optimizer.hpp"
+#include "ddpkit/reduce/parameter_sync.hpp"
+#include "ddpkit/schedule/schedule_plan.hpp"
+
+namespace ddpkit {
+namespace {
+
+LoaderOptions loader_options(const RunConfig& config, const BatchPlan& batch, const Communicator& ranks) {
+  return {.sampler = {.global = batch.global,
+                      .tail = config.data.tail,
+                      .phase = Phase::train,
+                      .rank = ranks.rank(),
+                      .world_size = ranks.world_size()},
+          .micro = batch.micro,
+          .transforms = make_transforms(config.data.transform, Phase::train, static_cast<std::uint64_t>(config.run.seed)),
+          .prefetch = config.data.prefetch,
+          .workers = config.data.workers};
+}
+
+RunLength run_length(const RunConfig& config, const Loader& loader) {
+  const std::int64_t per_epoch = loader.windows_per_epoch();
+  return {.steps = config.run.steps > 0 ? config.run.steps : config.run.epochs * per_epoch, .steps_per_epoch = per_epoch};
+}
+
+std::unique_ptr<Order> training_order(const RunConfig& config, const Dataset& train_set) {
+  return make_order(train_set.size(), {.kind = config.data.order,
+                                       .seed = static_cast<std::uint64_t>(config.run.seed),
+                                       .block = config.data.block});
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set)
+    : trainer_(trainer),
+      config_(trainer.context_.config),
+      channels_(trainer.context_.channels),
+      valid_set_(valid_set),
+      batch_(solve_batch(config_.batch, channels_.control.world_size())),
+      order_(training_order(config_, train_set)),
+      loader_(train_set, *order_, loader_options(config_, batch_, channels_.control)),
+      length_(run_length(config_, loader_)),
+      schedule_(plan_schedule(config_.schedule, length_), config_.optimizer.lr),
+      optimizer_(make_optimizer(without_repeats(trainer.model_.parameters()), config_.optimizer)),
+      reducer_(trainer.model_.parameters(), channels_, config_.reducer),
+      stepper_(reducer_, *optimizer_, schedule_, config_.step),
+      recorder_(trainer.context_, trainer.metrics_, length_),
+      snapshot_(trainer.model_, *optimizer_, trainer.context_),
+      best_(config_.train) {
+  stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
+  stepper_.set_device(trainer.context_.device);
+  stepper_.on_micro_batch = [this](const Batch& batch, const Loss& loss) { recorder_.add(batch, loss); };
+  stepper_.wish = [this] { return wish(); };
+}
+
+TrainSummary TrainingRun::run() {
+  start();
+  while (!finished()) {
+    step();
+    if (due(config_.train.evaluate_every, "train.evaluate_every")) evaluate();
+    if (due(config_.checkpoint.every, "checkpoint.every")) save(Standing::ordinary, SaveFailure::warn);
+    if (summary_.end != TrainSummary::End::complete) break;
+  }
+  return finish();
+}
+
+void TrainingRun::start() {
+  trainer_.model_.set_mode(Mode::train);
+  RunState state;
+  if (snapshot_.resume(state)) {
+    stepper_.set_progress(state.progress);
+    loader_.jump(state.sampler);
+    best_.set_state(state.best);
+  }
+  started_at_ = stepper_.progress().step;
+  recorder_.start(stepper_.progress(), batch_, loader_.sampler().samples());
+}
+
+void TrainingRun::step() {
+  const auto start = std::chrono::steady_clock::now();
+  const StepResult result = stepper_.run(loader_.next_window(), trainer_.loss_);
+  summary_.train_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.step == started_at_) tell_unused();
+  recorder_.record(stepper_.progress(), result);
+  for (const auto& callback : trainer_.callbacks_)
+    callback_stop_ |= callback->on_step_end(stepper_.progress(), result) == Flow::stop;
+  if (result.wish == Wish::finish) summary_.end = TrainSummary::End::early;
+  if (result.wish == Wish::save_and_stop) summary_.end = TrainSummary::End::stopped;
+}
+
+Wish TrainingRun::wish() const {
+  if (signal_.requested()) return Wish::save_and_stop;
+  return callback_stop_ ? Wish::finish : Wish::go_on;
+}
+
+bool TrainingRun::due(const Extent& every, std::string_view field) const {
+  const std::int64_t steps = steps_in(every, length_, field);
+  return steps > 0 && stepper_.progress().step % steps == 0;
+}
+
+void TrainingRun::evaluate() {
+  if (valid_set_ == nullptr || evaluated_at_ == stepper_.progress().step) return;
+  evaluated_at_ = stepper_.progress().step;
+  summary_.evaluation = trainer_.evaluate(*valid_set_);
+  recorder_.record_evaluation(stepper_.progress(), summary_.evaluation);
+  for (const auto& callback : trainer_.callbacks_)
+    callback_stop_ |= callback->on_evaluation(stepper_.progress(), summary_.evaluation) == Flow::stop;
+  const BestTracker::Verdict verdict = best_.observe(monitored_value(summary_.evaluation, config_.train.monitor));
+  if (verdict.improved && config_.checkpoint.best) save(Standing::best, SaveFailure::warn);
+  if (verdict.stop) {
+    trainer_.context_.log.info("trainer", text("stopped early: ", config_.train.monitor, " has not got better for ",
+                                               config_.train.patience, " evaluations"));
+    summary_.end = TrainSummary::End::early;
+  }
+}
+
+void TrainingRun::save(Standing standing, SaveFailure on_failure) {
+  if (saved_at_ == stepper_.progress().step) return;
+  average_buffers(trainer_.model_.buffers(), channels_);
+  const RunState state{.progress = stepper_.progress(), .sampler = loader_.state(), .best = best_.state()};
+  if (snapshot_.save(state, standing, on_failure)) saved_at_ = stepper_.progress().step;
+}
+
+TrainSummary TrainingRun::finish() {
+  if (summary_.end != TrainSummary::End::stopped) evaluate();
+  save(Standing::ordinary, SaveFailure::raise);
+  summary_.progress = stepper_.progress();
+  summary_.counters = reducer_.counters();
+  summary_.samples_per_second = recorder_.samples_trained() / summary_.train_seconds;
+  recorder_.finish(summary_.progress, last_words());
+  return summary_;
+}
+
+std::string TrainingRun::last_words() const {
+  const ReduceCounters& counters = summary_.counters;
+  return text("trained ", summary_.progress.step - started_at_, " steps in ", std::round(summary_.train_seconds * 10) / 10, " s, ",
+              std::llround(summary_.samples_per_second), " samples/s; rank 0 issued ", counters.collectives,
+              " gradient collectives (", counters.sent_during_backward, " before backward was done, ", counters.early_gradients,
+              " gradients came after the first of the last step) and waited ", std::round(counters.exposed_seconds * 10) / 10,
+              " s for them");
+}
+
+void TrainingRun::tell_unused() const {
+  for (const std::string& name : reducer_.unused())
+    trainer_.context_.log.info("trainer", text("parameter ", name, " got no gradient on any rank in the first step and is not "
+                                               "updated; freeze it, or set comm.unused: error"));
+}
+
+}  // namespace ddpkit

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/data/loader.hpp"
+#include "ddpkit/data/order.hpp"
+#include "ddpkit/optim/optimizer.hpp"
+#include "ddpkit/reduce/grad_reducer.hpp"
+#include "ddpkit/schedule/lr_schedule.hpp"
+#include "ddpkit/schedule/run_length.hpp"
+#include "ddpkit/train/best_tracker.hpp"
+#include "ddpkit/train/stop_signal.hpp"
+#include "ddpkit/train/trainer.hpp"
+#include "train/recorder.hpp"
+#include "train/snapshot.hpp"
+
+namespace ddpkit {
+
+/// One call of Trainer::train: everything that lives as long as a run, and its loop.
+class TrainingRun {
+ public:
+  TrainingRun(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set);
+
+  TrainSummary run();
+
+ private:
+  bool finished() const { return stepper_.progress().step >= length_.steps; }
+  bool due(const Extent& every, std::string_view field) const;
+  void start();
+  void step();
+  void evaluate();
+  void save(Standing standing, SaveFailure on_failure);
+  void tell_unused() const;
+  Wish wish() const;
+  TrainSummary finish();
+  std::string last_words() const;
+
+  Trainer& trainer_;
+  const RunConfig& config_;
+  Channels channels_;
+  const Dataset* valid_set_;
+
+  BatchPlan batch_;
+  std::unique_ptr<Order> order_;
+  Loader loader_;
+  RunLength length_;
+  LrSchedule schedule_;
+  std::unique_ptr<Optimizer> optimizer_;
+  GradReducer reducer_;
+  Stepper stepper_;
+  Recorder recorder_;
+  Snapshot snapshot_;
+  BestTracker best_;
+  StopSignal signal_;
+  bool callback_stop_ = false;   // this rank's callbacks
+  TrainSummary summary_;
+  std::int64_t evaluated_at_ = -1;
+  std::int64_t saved_at_ = -1;
+  std::int64_t started_at_ = 0;
+};
+
+}  // namespace ddpkit
