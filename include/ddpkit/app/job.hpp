@@ -1,0 +1,81 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <memory>
+#include <string>
+
+#include "ddpkit/base/exit_status.hpp"
+#include "ddpkit/base/log.hpp"
+#include "ddpkit/comm/communicator.hpp"
+#include "ddpkit/config/load_config.hpp"
+#include "ddpkit/data/dataset.hpp"
+#include "ddpkit/observe/run_folder.hpp"
+#include "ddpkit/train/trainer.hpp"
+
+namespace ddpkit {
+
+/// What was asked for on the command line.
+enum class Verb {
+  train,
+  evaluate,
+  config,   ///< print the merged configuration
+};
+
+enum class OutputFormat {
+  text,
+  json,   ///< one document on standard output, and nothing else there
+};
+
+/// One start of a program on all ranks: its configuration, its communicators, its folder.
+class Job {
+ public:
+  /// What `ddpkit::main` puts together. Owned by the job from then on, but for the logger, which must outlive it.
+  struct Parts {
+    Verb verb = Verb::train;
+    OutputFormat output = OutputFormat::text;
+    LoadedConfig loaded;
+    std::unique_ptr<Communicator> control;
+    std::unique_ptr<Communicator> data;
+    c10::Device device = c10::kCPU;
+    RunFolder run_folder;
+    std::string resume_from;
+  };
+  Job(Parts parts, Logger& log);
+
+  Verb verb() const noexcept { return parts_.verb; }
+  const RunConfig& config() const noexcept { return parts_.loaded.config; }
+  const Topology& topology() const noexcept { return parts_.control->topology(); }
+
+  /// For host data: agreement, metrics.
+  Communicator& control() noexcept { return *parts_.control; }
+  /// For gradients, on `device()`.
+  Communicator& data() noexcept { return *parts_.data; }
+
+  c10::Device device() const noexcept { return parts_.device; }
+  Logger& log() noexcept { return log_; }
+  const RunFolder& run_folder() const noexcept { return parts_.run_folder; }
+
+  /// A trainer for a torch::nn::Module or torch::jit::Module and a loss. Loads `run.init_from` where that is set. Collective.
+  Trainer trainer(Model model, LossFunction loss);
+
+  /// Does what the verb asks for, with the data sets of the run file. Collective.
+  ExitStatus run(Trainer& trainer);
+
+  /// The same with the program's own data sets.
+  ExitStatus run(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set = nullptr);
+  ExitStatus run(Trainer& trainer, const Dataset& train_set, const Dataset& valid_set) {
+    return run(trainer, train_set, &valid_set);
+  }
+
+ private:
+  ExitStatus train(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set);
+  ExitStatus evaluate(Trainer& trainer, const Dataset& valid_set);
+  void require_equal_data(const Dataset& set, std::string_view name);
+  std::unique_ptr<Dataset> open(const SourceOptions& source, const std::string& name);
+
+  Parts parts_;
+  Logger& log_;
+};
+
+}  // namespace ddpkit

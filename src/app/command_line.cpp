@@ -1,0 +1,58 @@
+#include "app/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "ddpkit/base/error.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/base/version.hpp"
+
+namespace ddpkit {
+namespace {
+
+constexpr const char* kFooter =
+    "Start it on several ranks with: mpirun -np N PROGRAM train --config FILE\n"
+    "`config` prints the merged configuration with the origin of every value.";
+
+void add_options(CLI::App& app, CommandLine& line, bool& json) {
+  app.add_option("-c,--config", line.config_file, "YAML run file");
+  // take_all off: one value per --set, so that a verb may follow it.
+  app.add_option("--set", line.overrides, "override one value of the run file: batch.global=1024")->allow_extra_args(false);
+  app.add_flag("--json", json, "print one JSON document on standard output");
+  const std::map<std::string, LogLevel> levels{
+      {"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warning", LogLevel::warning}, {"error", LogLevel::error}};
+  app.add_option("--log-level", line.log_level, "debug, info, warning or error")->transform(CLI::CheckedTransformer(levels));
+}
+
+}  // namespace
+
+std::variant<CommandLine, std::string> parse_command_line(int argc, char** argv) {
+  CommandLine line;
+  bool json = false;
+  CLI::App app("A training program made with ddpkit");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string(version()));
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  add_options(app, line, json);
+  app.add_subcommand("train", "train the model (the default)")->callback([&] { line.verb = Verb::train; });
+  app.add_subcommand("evaluate", "evaluate the weights of run.resume or run.init_from on data.valid")->callback([&] {
+    line.verb = Verb::evaluate;
+  });
+  app.add_subcommand("config", "print the merged configuration")->callback([&] { line.verb = Verb::config; });
+  bool print_config = false;
+  app.add_flag("--print-config", print_config, "the same as the verb config");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion&) {
+    return text("ddpkit ", version(), "\n");
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(text(error.what(), "; ", argv[0], " --help lists what there is"));
+  }
+  if (print_config) line.verb = Verb::config;
+  line.output = json ? OutputFormat::json : OutputFormat::text;
+  return line;
+}
+
+}  // namespace ddpkit

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ddpkit/app/job.hpp"
+
+namespace ddpkit {
+
+struct CommandLine {
+  Verb verb = Verb::train;
+  OutputFormat output = OutputFormat::text;
+  LogLevel log_level = LogLevel::info;
+  std::string config_file;
+  std::vector<std::string> overrides;
+};
+
+/// Parses the arguments. Text to be printed instead, for --help and --version. Throws UsageError for a wrong command line.
+std::variant<CommandLine, std::string> parse_command_line(int argc, char** argv);
+
+}  // namespace ddpkit

@@ -1,0 +1,74 @@
+#include "ddpkit/app/job.hpp"
+
+#include "app/report.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/comm/agree.hpp"
+#include "ddpkit/data/open_dataset.hpp"
+#include "ddpkit/tensor/copy_into.hpp"
+#include "ddpkit/tensor/safetensors_io.hpp"
+
+namespace ddpkit {
+
+Job::Job(Parts parts, Logger& log) : parts_(std::move(parts)), log_(log) {}
+
+Trainer Job::trainer(Model model, LossFunction loss) {
+  const std::string& weights = config().run.init_from;
+  if (!weights.empty())
+    all_or_none(control(), "loading run.init_from", [&] {
+      if (control().rank() == 0) copy_into(model.weights(), load_tensors(weights), Match::strict, weights);
+    });
+  return Trainer(std::move(model), std::move(loss),
+                 {.config = config(),
+                  .channels = {data(), control()},
+                  .log = log_,
+                  .run_folder = parts_.run_folder,
+                  .resume_from = parts_.resume_from,
+                  .device = parts_.device});
+}
+
+ExitStatus Job::run(Trainer& trainer) {
+  const DataOptions& data = config().data;
+  const std::unique_ptr<Dataset> valid_set = open(data.valid, "data.valid");
+  if (verb() == Verb::evaluate) {
+    if (!valid_set) throw on_all_ranks(ConfigError("data.valid: evaluate needs a data set; set data.valid.format and path"));
+    return evaluate(trainer, *valid_set);
+  }
+  const std::unique_ptr<Dataset> train_set = open(data.train, "data.train");
+  if (!train_set) throw on_all_ranks(ConfigError("data.train: no data set; set data.train.format and path, or pass one to Job::run"));
+  return train(trainer, *train_set, valid_set.get());
+}
+
+ExitStatus Job::run(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set) {
+  if (verb() == Verb::evaluate) return evaluate(trainer, valid_set != nullptr ? *valid_set : train_set);
+  return train(trainer, train_set, valid_set);
+}
+
+ExitStatus Job::train(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set) {
+  require_equal_data(train_set, "data.train");
+  if (valid_set != nullptr) require_equal_data(*valid_set, "data.valid");
+  const TrainSummary summary = trainer.train(train_set, valid_set);
+  if (control().rank() == 0) report(summary, parts_.run_folder, parts_.output, log_);
+  return summary.end == TrainSummary::End::stopped ? ExitStatus::stopped : ExitStatus::ok;
+}
+
+ExitStatus Job::evaluate(Trainer& trainer, const Dataset& valid_set) {
+  require_equal_data(valid_set, "data.valid");
+  trainer.load_weights();
+  const Tally evaluation = trainer.evaluate(valid_set);
+  if (control().rank() == 0) report(evaluation, parts_.output, log_);
+  return ExitStatus::ok;
+}
+
+std::unique_ptr<Dataset> Job::open(const SourceOptions& source, const std::string& name) {
+  if (source.format == DataFormat::none) return nullptr;
+  std::unique_ptr<Dataset> set;
+  all_or_none(control(), name, [&] { set = open_dataset(source); });
+  return set;
+}
+
+void Job::require_equal_data(const Dataset& set, std::string_view name) {
+  const std::vector<Fact> facts{{"samples", text(set.size())}, {"fingerprint", text(std::hex, set.fingerprint())}};
+  require_equal(control(), name, facts);
+}
+
+}  // namespace ddpkit

@@ -1,0 +1,127 @@
+#include "app/start_up.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "ddpkit/base/placement.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/base/version.hpp"
+#include "ddpkit/comm/agree.hpp"
+#include "ddpkit/comm/make_communicator.hpp"
+#include "ddpkit/config/print_config.hpp"
+
+namespace ddpkit {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// GPU = local rank within the visible devices, where this program is linked with the CUDA part and may use it.
+c10::Device choose_device(const RunConfig& config, const Topology& topology) {
+  const Backend backend = config.comm.backend;
+  const bool may = backend == Backend::automatic || backend == Backend::nccl;
+  if (!may || !at::hasCUDA() || at::detail::getCUDAHooks().deviceCount() == 0) return c10::kCPU;
+  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(topology.local_rank));
+}
+
+std::string pack(const std::vector<int>& numbers) {
+  std::string packed;
+  for (const int number : numbers) packed += text(number, " ");
+  return packed;
+}
+
+std::vector<int> unpack(const std::string& packed) {
+  std::istringstream in(packed);
+  return {std::istream_iterator<int>(in), {}};
+}
+
+/// Cores of all ranks, and what follows for each.
+std::vector<Placement> place(Communicator& control, std::int64_t wanted_threads, const std::string& device) {
+  const Topology& here = control.topology();
+  const auto masks = gather_texts(control, pack(allowed_cores()));
+  const auto hosts = gather_texts(control, here.host);
+  const auto devices = gather_texts(control, device);
+  std::vector<Placement> placements;
+  for (std::size_t rank = 0; rank < masks.size(); ++rank) {
+    std::set<int> node_cores;
+    int local_size = 0;
+    for (std::size_t other = 0; other < masks.size(); ++other) {
+      if (hosts[other] != hosts[rank]) continue;
+      ++local_size;
+      for (const int core : unpack(masks[other])) node_cores.insert(core);
+    }
+    Placement placement{
+        .rank = static_cast<int>(rank), .host = hosts[rank], .cores = unpack(masks[rank]), .device = devices[rank]};
+    placement.threads = wanted_threads > 0 ? static_cast<int>(wanted_threads)
+                                           : threads_for_rank(placement.cores.size(), node_cores.size(), local_size);
+    placement.oversubscribed = static_cast<std::size_t>(local_size * placement.threads) > node_cores.size();
+    placements.push_back(std::move(placement));
+  }
+  return placements;
+}
+
+void set_threads(Communicator& control, const RunConfig& config, c10::Device device, Logger& log) {
+  const auto placements = place(control, config.run.threads, device.str());
+  at::set_num_threads(placements[static_cast<std::size_t>(control.rank())].threads);
+  log.info("job", "placement\n" + placement_table(placements));
+}
+
+/// Where `run.resume` points: the folder of checkpoints of a run, or one checkpoint. `latest` is the newest run of this name.
+std::string resume_path(const RunOptions& run) {
+  if (run.resume.empty()) return {};
+  const fs::path path = run.resume == "latest" ? fs::path(run.dir) / run.name / "latest" : fs::path(run.resume);
+  if (!fs::exists(path)) throw StorageError(text("run.resume: ", path.string(), " does not exist"));
+  const fs::path resolved = fs::canonical(path);
+  return (fs::exists(resolved / "checkpoints") ? resolved / "checkpoints" : resolved).string();
+}
+
+/// A run that goes on keeps its folder; a new run, also one that starts from another's checkpoint, gets a new one.
+RunFolder open_run_folder(Communicator& control, const RunOptions& run, const std::string& resume_from, Logger& log) {
+  const fs::path store(resume_from);
+  if (store.filename() == "checkpoints") return reopen_run_folder(control, store.parent_path());
+  return create_run_folder(control, {.dir = run.dir, .name = run.name}, log);
+}
+
+void write_config(const LoadedConfig& loaded, const RunFolder& folder) {
+  std::ofstream out(folder.config());
+  out << print_config(loaded);
+  if (!out.flush()) throw StorageError(text("cannot write ", folder.config().string()));
+}
+
+}  // namespace
+
+Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, std::unique_ptr<Communicator> control, Logger& log) {
+  const RunConfig& config = loaded.config;
+  Job::Parts parts{.verb = line.verb, .output = line.output, .device = choose_device(config, control->topology())};
+  log.info("job", text("ddpkit ", version(), ", ", control->world_size(), control->world_size() == 1 ? " rank" : " ranks",
+                       ", backend ", control->backend()));
+  set_threads(*control, config, parts.device, log);
+
+  std::string resume_from;
+  all_or_none(*control, "run.resume", [&] {
+    if (control->rank() == 0) resume_from = resume_path(config.run);
+  });
+  parts.resume_from = broadcast_text(*control, resume_from);
+  if (line.verb == Verb::train) {
+    parts.run_folder = open_run_folder(*control, config.run, parts.resume_from, log);
+    all_or_none(*control, "the run folder", [&] {
+      if (control->rank() != 0) return;
+      log.also_write_to(parts.run_folder.log());
+      write_config(loaded, parts.run_folder);
+    });
+    log.info("job", text("run folder: ", parts.run_folder.path().string()));
+  }
+  const Device device{parts.device.is_cuda() ? Device::Type::cuda : Device::Type::cpu, parts.device.index(), nullptr};
+  parts.data = make_data_communicator(*control, device, config.comm);
+  parts.loaded = std::move(loaded);
+  parts.control = std::move(control);
+  return parts;
+}
+
+}  // namespace ddpkit
