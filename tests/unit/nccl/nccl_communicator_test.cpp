@@ -199,6 +199,7 @@ TEST_CASE("allocated memory has the same number on all ranks and is registered")
     std::fill_n(static_cast<float*>(data.data), 8, 2.0F);
     comm.all_reduce(data, ReduceOp::sum).synchronize();
     demand(*static_cast<float*>(data.data) == 4.0F, "sum");
+    const std::lock_guard lock(gpu.mutex);
     demand(gpu.registrations >= 2, "registered");
   });
   CHECK(gpu.registrations == 0);
