@@ -3,8 +3,9 @@ include(CMakePackageConfigHelpers)
 
 set(_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ddpkit")
 set(_libraries ddpkit_core ddpkit_testing ddpkit_train)
+set(_cuda)
 if(TARGET ddpkit_cuda)
-  list(APPEND _libraries ddpkit_cuda)
+  set(_cuda ddpkit_cuda)
 endif()
 set(_programs)
 if(TARGET ddpkit_tool)
@@ -12,13 +13,17 @@ if(TARGET ddpkit_tool)
 endif()
 
 # $ORIGIN finds our own libraries wherever the tree lies; the link path adds LibTorch's folder, which stays where it is.
-set_target_properties(${_libraries} ${_programs} PROPERTIES
+set_target_properties(${_libraries} ${_cuda} ${_programs} PROPERTIES
   INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS ${_libraries} ddpkit_ddpkit EXPORT ddpkitTargets FILE_SET HEADERS FILE_SET mpi_headers)
+if(_cuda)  # a set of its own, which the configuration leaves out on a machine without a CUDA toolkit
+  install(TARGETS ${_cuda} EXPORT ddpkitCudaTargets FILE_SET HEADERS)
+  install(EXPORT ddpkitCudaTargets NAMESPACE ddpkit:: DESTINATION "${_package_dir}")
+endif()
 if(_programs)
   install(TARGETS ${_programs})
 endif()
-add_custom_target(ddpkit_installed DEPENDS ${_libraries} ${_programs})  # what `cmake --install` needs, and no test
+add_custom_target(ddpkit_installed DEPENDS ${_libraries} ${_cuda} ${_programs})  # what `cmake --install` needs, and no test
 install(EXPORT ddpkitTargets NAMESPACE ddpkit:: DESTINATION "${_package_dir}")
 
 # No promise of binary compatibility between minor versions: of LibTorch, and before 1.0 of ddpkit.
