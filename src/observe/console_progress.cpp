@@ -45,7 +45,7 @@ ConsoleProgress::~ConsoleProgress() {
 void ConsoleProgress::write(const MetricRecord& record) {
   if (setup_.display == ProgressDisplay::off) return;
   if (record.kind == RecordKind::train) return show_progress(record);
-  logger_.info(name_of(record.kind), line_of(record));
+  logger_.info(record.kind == RecordKind::event ? "trainer" : name_of(record.kind), line_of(record));
 }
 
 void ConsoleProgress::show_progress(const MetricRecord& record) {

@@ -37,6 +37,7 @@ std::string count_of_steps(const ProgressView& view) {
 }
 
 std::string named_value(const Metric& metric) {
+  if (metric.shown == Shown::in_files) return {};
   return text("  ", printable(metric.name), ' ', format_metric(metric.value));
 }
 

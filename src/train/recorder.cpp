@@ -53,11 +53,11 @@ void Recorder::write(const Progress& progress, const StepResult& result) {
   MetricRecord record = new_record(RecordKind::train, progress);
   record.values = {{"loss", since_.loss / since_.count},
                    {"lr", result.lr},
-                   {"grad_norm", result.grad_norm},
-                   {"samples_per_second", since_.samples / since_.seconds},
-                   {"data_wait_share", since_.data_seconds / since_.seconds},
-                   {"reduce_wait_share", since_.reduce_seconds / since_.seconds},
-                   {"skipped_steps", since_.skipped}};
+                   {"grad_norm", result.grad_norm, Shown::in_files},
+                   {"samples_per_second", since_.samples / since_.seconds, Shown::in_files},
+                   {"data_wait_share", since_.data_seconds / since_.seconds, Shown::in_files},
+                   {"reduce_wait_share", since_.reduce_seconds / since_.seconds, Shown::in_files},
+                   {"skipped_steps", since_.skipped, since_.skipped > 0 ? Shown::always : Shown::in_files}};
   for (Metric& metric : since_.metrics.values()) record.values.push_back(std::move(metric));
   hub_->write(record);
   since_ = {};

@@ -24,10 +24,17 @@ constexpr std::string_view name_of(RecordKind kind) {
   return "?";
 }
 
+/// Who wants to see a number.
+enum class Shown {
+  always,
+  in_files,  ///< for whoever looks closer: not on the console
+};
+
 /// A number with a name, such as "loss". The number may be infinite or NaN.
 struct Metric {
   std::string name;
   double value = 0;
+  Shown shown = Shown::always;
 };
 
 /// What every sink is told, the same for all. The numbers are already reduced over the ranks.

@@ -156,6 +156,6 @@ TEST_CASE("evaluations and events are lines of their own on a screen too") {
     stage.write({.kind = RecordKind::valid, .step = 50, .epoch = 1, .time = {}, .values = {{"accuracy", 0.9}}, .text = {}});
     stage.write({.kind = RecordKind::event, .step = 50, .time = {}, .values = {}, .text = "stopped early"});
     CHECK(count_of(stage.logged(), "valid: step 50  epoch 1.00  accuracy 0.9\n") == 1);
-    CHECK(count_of(stage.logged(), "event: stopped early\n") == 1);
+    CHECK(count_of(stage.logged(), "trainer: stopped early\n") == 1);
   }
 }

@@ -92,3 +92,10 @@ TEST_CASE("names of metrics cannot send commands to the terminal") {
   view.values = {{"\x1b[2J", 1}};
   CHECK(progress_line(view).find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("numbers meant for files stay off the console") {
+  ddpkit::ProgressView view;
+  view.values = {{"loss", 0.5}, {"grad_norm", 2, ddpkit::Shown::in_files}};
+  CHECK(ddpkit::progress_line(view).find("loss 0.5") != std::string::npos);
+  CHECK(ddpkit::progress_line(view).find("grad_norm") == std::string::npos);
+}
