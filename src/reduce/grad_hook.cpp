@@ -26,6 +26,7 @@ class GradHook::Slot final : public autograd::PostAccumulateGradHook {
 
 GradHook::GradHook(at::Tensor parameter, std::function<void(const at::Tensor&)> ready)
     : ready_(std::make_shared<std::function<void(const at::Tensor&)>>(std::move(ready))), parameter_(std::move(parameter)) {
+  autograd::impl::materialize_autograd_meta(parameter_);  // a tensor that never asked for a gradient has no place for hooks
   auto before = std::move(autograd::impl::post_acc_grad_hooks(parameter_));
   autograd::impl::set_post_acc_grad_hooks(parameter_, std::make_unique<Slot>(ready_, std::move(before)));
 }

@@ -4,9 +4,9 @@
 
 #include "support/catch.hpp"
 
+// Not `using namespace ddpkit`: in a unity build headers of LibTorch follow, and would find two types called Device.
+namespace ddpkit {
 namespace {
-
-using namespace ddpkit;
 
 std::vector<GradientSpec> floats(std::initializer_list<std::int64_t> sizes) {
   std::vector<GradientSpec> specs;
@@ -85,4 +85,8 @@ TEST_CASE("every gradient is in exactly one bucket, scalars and empty ones too")
   }
 }
 
-TEST_CASE("no gradients, no buckets") { CHECK(plan_buckets({}, {}).buckets.empty()); }
+TEST_CASE("no gradients, no buckets") {
+  CHECK(plan_buckets({}, {}).buckets.empty());
+}
+
+}  // namespace ddpkit
