@@ -9,7 +9,7 @@
 
 namespace ddpkit {
 
-Job::Job(Parts parts, Logger& log) : parts_(std::move(parts)), log_(log) {}
+Job::Job(Parts parts, Communicator& control, Logger& log) : parts_(std::move(parts)), control_(control), log_(log) {}
 
 Trainer Job::trainer(Model model, LossFunction loss) {
   const std::string& weights = config().run.init_from;
@@ -34,7 +34,8 @@ ExitStatus Job::run(Trainer& trainer) {
     return evaluate(trainer, *valid_set);
   }
   const std::unique_ptr<Dataset> train_set = open(data.train, "data.train");
-  if (!train_set) throw on_all_ranks(ConfigError("data.train: no data set; set data.train.format and path, or pass one to Job::run"));
+  if (!train_set)
+    throw on_all_ranks(ConfigError("data.train: no data set; set data.train.format and path, or pass one to Job::run"));
   return train(trainer, *train_set, valid_set.get());
 }
 

@@ -1,7 +1,7 @@
 #include "ddpkit/app/main.hpp"
 
-#include <ATen/Parallel.h>
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 
 #include <exception>
 #include <fstream>
@@ -21,7 +21,9 @@ namespace ddpkit {
 namespace {
 
 /// Before there is a communicator only the launcher's variables tell who we are.
-bool first_rank() { return read_launch_environment().rank == 0; }
+bool first_rank() {
+  return read_launch_environment().rank == 0;
+}
 
 int print_once(const std::string& what) {
   if (first_rank()) std::cout << what << std::flush;
@@ -48,18 +50,16 @@ Attempt try_to_load(const CommandLine& line, const RunConfig& defaults) {
   return attempt;
 }
 
-ExitStatus run_job(const CommandLine& line, Attempt& attempt, std::unique_ptr<Communicator> control, Logger& log,
-                   const Program& program) {
-  all_or_none(*control, "reading the configuration", [&] {
+ExitStatus run_job(const CommandLine& line, Attempt& attempt, Communicator& control, Logger& log, const Program& program) {
+  all_or_none(control, "reading the configuration", [&] {
     if (attempt.failure) std::rethrow_exception(attempt.failure);
   });
   const RunConfig& config = attempt.loaded.config;
-  require_equal(*control, "the configuration", config_facts(config));
+  require_equal(control, "the configuration", config_facts(config));
   seed_generators(static_cast<std::uint64_t>(config.run.seed));
-  Job::Parts parts = start_up(line, std::move(attempt.loaded), std::move(control), log);
-  Job job(std::move(parts), log);
+  Job job(start_up(line, std::move(attempt.loaded), control, log), control, log);
   const ExitStatus status = program(job);
-  job.control().barrier();   // nobody leaves with a status before all have arrived here
+  control.barrier();  // nobody leaves with a status before all have arrived here
   return status;
 }
 
@@ -70,11 +70,10 @@ int run(int argc, char** argv, const RunConfig& defaults, const Program& program
   Attempt attempt = try_to_load(line, defaults);
   if (line.verb == Verb::config && !attempt.failure) return print_configuration(line, attempt.loaded);
 
-  std::unique_ptr<Communicator> control = make_communicator(attempt.loaded.config.comm);
+  // Outside the boundary: a communicator that an exception destroys takes the ranks apart instead of ending them in order.
+  const std::unique_ptr<Communicator> control = make_communicator(attempt.loaded.config.comm);
   Logger log({.rank = control->rank(), .world_size = control->world_size(), .level = line.log_level});
-  const std::unique_ptr<Communicator> boundary = control->split(0, control->rank());
-  return static_cast<int>(with_error_boundary(
-      *boundary, log, [&] { return run_job(line, attempt, std::move(control), log, program); }));
+  return static_cast<int>(with_error_boundary(*control, log, [&] { return run_job(line, attempt, *control, log, program); }));
 }
 
 }  // namespace
@@ -91,6 +90,8 @@ int main(int argc, char** argv, const RunConfig& defaults, const Program& progra
   }
 }
 
-int main(int argc, char** argv, const Program& program) { return main(argc, argv, RunConfig{}, program); }
+int main(int argc, char** argv, const Program& program) {
+  return main(argc, argv, RunConfig{}, program);
+}
 
 }  // namespace ddpkit

@@ -28,7 +28,7 @@ std::string metrics_text(const Tally& evaluation) {
 
 nlohmann::ordered_json metrics_json(const Tally& evaluation) {
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
-  for (const Metric& metric : evaluation.values()) values["valid/" + metric.name] = metric.value;   // NaN becomes null
+  for (const Metric& metric : evaluation.values()) values["valid/" + metric.name] = metric.value;  // NaN becomes null
   return values;
 }
 

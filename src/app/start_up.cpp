@@ -96,31 +96,30 @@ void write_config(const LoadedConfig& loaded, const RunFolder& folder) {
 
 }  // namespace
 
-Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, std::unique_ptr<Communicator> control, Logger& log) {
+Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, Communicator& control, Logger& log) {
   const RunConfig& config = loaded.config;
-  Job::Parts parts{.verb = line.verb, .output = line.output, .device = choose_device(config, control->topology())};
-  log.info("job", text("ddpkit ", version(), ", ", control->world_size(), control->world_size() == 1 ? " rank" : " ranks",
-                       ", backend ", control->backend()));
-  set_threads(*control, config, parts.device, log);
+  Job::Parts parts{.verb = line.verb, .output = line.output, .device = choose_device(config, control.topology())};
+  log.info("job", text("ddpkit ", version(), ", ", control.world_size(), control.world_size() == 1 ? " rank" : " ranks",
+                       ", backend ", control.backend()));
+  set_threads(control, config, parts.device, log);
 
   std::string resume_from;
-  all_or_none(*control, "run.resume", [&] {
-    if (control->rank() == 0) resume_from = resume_path(config.run);
+  all_or_none(control, "run.resume", [&] {
+    if (control.rank() == 0) resume_from = resume_path(config.run);
   });
-  parts.resume_from = broadcast_text(*control, resume_from);
+  parts.resume_from = broadcast_text(control, resume_from);
   if (line.verb == Verb::train) {
-    parts.run_folder = open_run_folder(*control, config.run, parts.resume_from, log);
-    all_or_none(*control, "the run folder", [&] {
-      if (control->rank() != 0) return;
+    parts.run_folder = open_run_folder(control, config.run, parts.resume_from, log);
+    all_or_none(control, "the run folder", [&] {
+      if (control.rank() != 0) return;
       log.also_write_to(parts.run_folder.log());
       write_config(loaded, parts.run_folder);
     });
     log.info("job", text("run folder: ", parts.run_folder.path().string()));
   }
   const Device device{parts.device.is_cuda() ? Device::Type::cuda : Device::Type::cpu, parts.device.index(), nullptr};
-  parts.data = make_data_communicator(*control, device, config.comm);
+  parts.data = make_data_communicator(control, device, config.comm);
   parts.loaded = std::move(loaded);
-  parts.control = std::move(control);
   return parts;
 }
 

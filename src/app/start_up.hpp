@@ -7,6 +7,6 @@ namespace ddpkit {
 
 /// Everything between a configuration that all ranks share and the user's program: device, threads, placement table, data
 /// communicator, run folder. Collective.
-Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, std::unique_ptr<Communicator> control, Logger& log);
+Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, Communicator& control, Logger& log);
 
 }  // namespace ddpkit

@@ -19,36 +19,36 @@ namespace ddpkit {
 enum class Verb {
   train,
   evaluate,
-  config,   ///< print the merged configuration
+  config,  ///< print the merged configuration
 };
 
 enum class OutputFormat {
   text,
-  json,   ///< one document on standard output, and nothing else there
+  json,  ///< one document on standard output, and nothing else there
 };
 
 /// One start of a program on all ranks: its configuration, its communicators, its folder.
 class Job {
  public:
-  /// What `ddpkit::main` puts together. Owned by the job from then on, but for the logger, which must outlive it.
+  /// What `ddpkit::main` puts together.
   struct Parts {
     Verb verb = Verb::train;
     OutputFormat output = OutputFormat::text;
     LoadedConfig loaded;
-    std::unique_ptr<Communicator> control;
     std::unique_ptr<Communicator> data;
     c10::Device device = c10::kCPU;
     RunFolder run_folder;
     std::string resume_from;
   };
-  Job(Parts parts, Logger& log);
+  /// `control` and `log` must outlive the job.
+  Job(Parts parts, Communicator& control, Logger& log);
 
   Verb verb() const noexcept { return parts_.verb; }
   const RunConfig& config() const noexcept { return parts_.loaded.config; }
-  const Topology& topology() const noexcept { return parts_.control->topology(); }
+  const Topology& topology() const noexcept { return control_.topology(); }
 
   /// For host data: agreement, metrics.
-  Communicator& control() noexcept { return *parts_.control; }
+  Communicator& control() noexcept { return control_; }
   /// For gradients, on `device()`.
   Communicator& data() noexcept { return *parts_.data; }
 
@@ -75,6 +75,7 @@ class Job {
   std::unique_ptr<Dataset> open(const SourceOptions& source, const std::string& name);
 
   Parts parts_;
+  Communicator& control_;
   Logger& log_;
 };
 
