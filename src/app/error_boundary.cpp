@@ -32,8 +32,8 @@ ExitStatus with_error_boundary(Communicator& control, Logger& log, const std::fu
   } catch (...) {
     const Error error = present_error();
     const bool shared = error.on_all_ranks() || control.world_size() == 1;
-    if (!shared || control.rank() == 0) log.error("job", error.what());
-    if (!shared) control.abort(error);
+    if (!shared) control.abort(error);  // says what happened, and on which rank
+    if (control.rank() == 0) log.error("job", error.what());
     return error.status();
   }
 }

@@ -13,6 +13,7 @@
 #include "ddpkit/base/placement.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/base/version.hpp"
+#include "ddpkit/batch/batch_plan.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/make_communicator.hpp"
 #include "ddpkit/config/print_config.hpp"
@@ -72,10 +73,22 @@ void set_threads(Communicator& control, const RunConfig& config, c10::Device dev
   log.info("job", "placement\n" + placement_table(placements));
 }
 
-/// Where `run.resume` points: the folder of checkpoints of a run, or one checkpoint. `latest` is the newest run of this name.
+/// The newest run of this name that has saved something; a run that failed before it could is passed over.
+fs::path newest_saved_run(const RunOptions& run) {
+  const fs::path runs = fs::path(run.dir) / run.name;
+  fs::path newest;
+  if (fs::exists(runs))
+    for (const fs::directory_entry& entry : fs::directory_iterator(runs))
+      if (!entry.is_symlink() && fs::exists(entry.path() / "checkpoints") && entry.path().filename() > newest.filename())
+        newest = entry.path();
+  if (newest.empty()) throw StorageError(text("run.resume: no run in ", runs.string(), " has saved a checkpoint yet"));
+  return newest;
+}
+
+/// Where `run.resume` points: the folder of checkpoints of a run, or one checkpoint.
 std::string resume_path(const RunOptions& run) {
   if (run.resume.empty()) return {};
-  const fs::path path = run.resume == "latest" ? fs::path(run.dir) / run.name / "latest" : fs::path(run.resume);
+  const fs::path path = run.resume == "latest" ? newest_saved_run(run) : fs::path(run.resume);
   if (!fs::exists(path)) throw StorageError(text("run.resume: ", path.string(), " does not exist"));
   const fs::path resolved = fs::canonical(path);
   return (fs::exists(resolved / "checkpoints") ? resolved / "checkpoints" : resolved).string();
@@ -103,6 +116,7 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, Communicator& 
                        ", backend ", control.backend()));
   set_threads(control, config, parts.device, log);
 
+  all_or_none(control, "batch", [&] { solve_batch(config.batch, control.world_size()); });  // before there is a folder
   std::string resume_from;
   all_or_none(control, "run.resume", [&] {
     if (control.rank() == 0) resume_from = resume_path(config.run);

@@ -117,7 +117,7 @@ void Stepper::back_propagate_one(const Batch& batch, double expected_count, cons
   if (!std::isfinite(mean)) {
     ballot[Slot::loss_not_finite] = 1;
     culprit_ = text("loss ", mean, " in micro-batch ", batch.micro_index());
-    if (!batch.ids().empty()) culprit_ += text(", samples ", batch.ids().front(), "..", batch.ids().back());
+    if (!batch.ids().empty()) culprit_ += text(" of ", batch.rows(), " rows, the first of them sample ", batch.ids().front());
   }
   ballot[Slot::count] += count;
   ballot[Slot::rows] += static_cast<double>(batch.rows());

@@ -5,9 +5,7 @@
 namespace ddpkit {
 
 BestTracker::Verdict BestTracker::observe(double value) {
-  const double gain = !state_.best                          ? INFINITY
-                      : options_.better == Better::higher   ? value - *state_.best
-                                                            : *state_.best - value;
+  const double gain = !state_.best ? INFINITY : options_.better == Better::higher ? value - *state_.best : *state_.best - value;
   const bool improved = std::isfinite(value) && gain > options_.min_delta;
   if (improved) {
     state_ = {.best = value, .without_improvement = 0};

@@ -12,9 +12,9 @@ Recorder::Recorder(const TrainerContext& context, const MetricList& metrics, con
     : context_(context),
       metrics_(metrics),
       length_(length),
-      hub_(open_metrics(
-          context.config.metrics,
-          {.rank = context.channels.control.rank(), .total_steps = length.steps, .folder = context.run_folder}, context.log)) {}
+      hub_(open_metrics(context.config.metrics,
+                        {.rank = context.channels.control.rank(), .total_steps = length.steps, .folder = context.run_folder},
+                        context.log)) {}
 
 void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch) {
   const int ranks = context_.channels.control.world_size();

@@ -38,7 +38,7 @@ class Recorder {
  private:
   /// What has come in since the last record.
   struct Since {
-    Tally metrics;   ///< of this rank
+    Tally metrics;  ///< of this rank
     double samples = 0;
     double loss = 0;
     double count = 0;

@@ -35,6 +35,8 @@ StopSignal::~StopSignal() {
   handle(SIGUSR1, SIG_DFL);
 }
 
-bool StopSignal::requested() const noexcept { return stop_requests > 0; }
+bool StopSignal::requested() const noexcept {
+  return stop_requests > 0;
+}
 
 }  // namespace ddpkit

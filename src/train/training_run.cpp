@@ -4,54 +4,20 @@
 #include <cmath>
 
 #include "ddpkit/base/text.hpp"
-#include "ddpkit/data/make_order.hpp"
-#include "ddpkit/optim/make_optimizer.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
-#include "ddpkit/schedule/schedule_plan.hpp"
 
 namespace ddpkit {
-namespace {
-
-LoaderOptions loader_options(const RunConfig& config, const BatchPlan& batch, const Communicator& ranks) {
-  return {.sampler = {.global = batch.global,
-                      .tail = config.data.tail,
-                      .phase = Phase::train,
-                      .rank = ranks.rank(),
-                      .world_size = ranks.world_size()},
-          .micro = batch.micro,
-          .transforms = make_transforms(config.data.transform, Phase::train, static_cast<std::uint64_t>(config.run.seed)),
-          .prefetch = config.data.prefetch,
-          .workers = config.data.workers};
-}
-
-RunLength run_length(const RunConfig& config, const Loader& loader) {
-  const std::int64_t per_epoch = loader.windows_per_epoch();
-  return {.steps = config.run.steps > 0 ? config.run.steps : config.run.epochs * per_epoch, .steps_per_epoch = per_epoch};
-}
-
-std::unique_ptr<Order> training_order(const RunConfig& config, const Dataset& train_set) {
-  return make_order(train_set.size(), {.kind = config.data.order,
-                                       .seed = static_cast<std::uint64_t>(config.run.seed),
-                                       .block = config.data.block});
-}
-
-}  // namespace
 
 TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set)
     : trainer_(trainer),
       config_(trainer.context_.config),
       channels_(trainer.context_.channels),
       valid_set_(valid_set),
-      batch_(solve_batch(config_.batch, channels_.control.world_size())),
-      order_(training_order(config_, train_set)),
-      loader_(train_set, *order_, loader_options(config_, batch_, channels_.control)),
-      length_(run_length(config_, loader_)),
-      schedule_(plan_schedule(config_.schedule, length_), config_.optimizer.lr),
-      optimizer_(make_optimizer(without_repeats(trainer.model_.parameters()), config_.optimizer)),
+      plan_(plan_training(trainer.context_, trainer.model_, train_set)),
       reducer_(trainer.model_.parameters(), channels_, config_.reducer),
-      stepper_(reducer_, *optimizer_, schedule_, config_.step),
-      recorder_(trainer.context_, trainer.metrics_, length_),
-      snapshot_(trainer.model_, *optimizer_, trainer.context_),
+      stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
+      recorder_(trainer.context_, trainer.metrics_, plan_->length),
+      snapshot_(trainer.model_, *plan_->optimizer, trainer.context_),
       best_(config_.train) {
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(trainer.context_.device);
@@ -75,16 +41,16 @@ void TrainingRun::start() {
   RunState state;
   if (snapshot_.resume(state)) {
     stepper_.set_progress(state.progress);
-    loader_.jump(state.sampler);
+    plan_->loader->jump(state.sampler);
     best_.set_state(state.best);
   }
   started_at_ = stepper_.progress().step;
-  recorder_.start(stepper_.progress(), batch_, loader_.sampler().samples());
+  recorder_.start(stepper_.progress(), plan_->batch, plan_->loader->sampler().samples());
 }
 
 void TrainingRun::step() {
   const auto start = std::chrono::steady_clock::now();
-  const StepResult result = stepper_.run(loader_.next_window(), trainer_.loss_);
+  const StepResult result = stepper_.run(plan_->loader->next_window(), trainer_.loss_);
   summary_.train_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.step == started_at_) tell_unused();
   recorder_.record(stepper_.progress(), result);
@@ -100,7 +66,7 @@ Wish TrainingRun::wish() const {
 }
 
 bool TrainingRun::due(const Extent& every, std::string_view field) const {
-  const std::int64_t steps = steps_in(every, length_, field);
+  const std::int64_t steps = steps_in(every, plan_->length, field);
   return steps > 0 && stepper_.progress().step % steps == 0;
 }
 
@@ -123,7 +89,7 @@ void TrainingRun::evaluate() {
 void TrainingRun::save(Standing standing, SaveFailure on_failure) {
   if (saved_at_ == stepper_.progress().step) return;
   average_buffers(trainer_.model_.buffers(), channels_);
-  const RunState state{.progress = stepper_.progress(), .sampler = loader_.state(), .best = best_.state()};
+  const RunState state{.progress = stepper_.progress(), .sampler = plan_->loader->state(), .best = best_.state()};
   if (snapshot_.save(state, standing, on_failure)) saved_at_ = stepper_.progress().step;
 }
 
@@ -139,8 +105,8 @@ TrainSummary TrainingRun::finish() {
 
 std::string TrainingRun::last_words() const {
   const ReduceCounters& counters = summary_.counters;
-  return text("trained ", summary_.progress.step - started_at_, " steps in ", std::round(summary_.train_seconds * 10) / 10, " s, ",
-              std::llround(summary_.samples_per_second), " samples/s; rank 0 issued ", counters.collectives,
+  return text("trained ", summary_.progress.step - started_at_, " steps in ", std::round(summary_.train_seconds * 10) / 10,
+              " s, ", std::llround(summary_.samples_per_second), " samples/s; rank 0 issued ", counters.collectives,
               " gradient collectives (", counters.sent_during_backward, " before backward was done, ", counters.early_gradients,
               " gradients came after the first of the last step) and waited ", std::round(counters.exposed_seconds * 10) / 10,
               " s for them");
@@ -148,7 +114,8 @@ std::string TrainingRun::last_words() const {
 
 void TrainingRun::tell_unused() const {
   for (const std::string& name : reducer_.unused())
-    trainer_.context_.log.info("trainer", text("parameter ", name, " got no gradient on any rank in the first step and is not "
+    trainer_.context_.log.info("trainer", text("parameter ", name,
+                                               " got no gradient on any rank in the first step and is not "
                                                "updated; freeze it, or set comm.unused: error"));
 }
 

@@ -3,18 +3,13 @@
 #include <memory>
 #include <string>
 
-#include "ddpkit/batch/batch_plan.hpp"
-#include "ddpkit/data/loader.hpp"
-#include "ddpkit/data/order.hpp"
-#include "ddpkit/optim/optimizer.hpp"
 #include "ddpkit/reduce/grad_reducer.hpp"
-#include "ddpkit/schedule/lr_schedule.hpp"
-#include "ddpkit/schedule/run_length.hpp"
 #include "ddpkit/train/best_tracker.hpp"
 #include "ddpkit/train/stop_signal.hpp"
 #include "ddpkit/train/trainer.hpp"
 #include "train/recorder.hpp"
 #include "train/snapshot.hpp"
+#include "train/training_plan.hpp"
 
 namespace ddpkit {
 
@@ -26,7 +21,7 @@ class TrainingRun {
   TrainSummary run();
 
  private:
-  bool finished() const { return stepper_.progress().step >= length_.steps; }
+  bool finished() const { return stepper_.progress().step >= plan_->length.steps; }
   bool due(const Extent& every, std::string_view field) const;
   void start();
   void step();
@@ -42,19 +37,14 @@ class TrainingRun {
   Channels channels_;
   const Dataset* valid_set_;
 
-  BatchPlan batch_;
-  std::unique_ptr<Order> order_;
-  Loader loader_;
-  RunLength length_;
-  LrSchedule schedule_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<TrainingPlan> plan_;
   GradReducer reducer_;
   Stepper stepper_;
   Recorder recorder_;
   Snapshot snapshot_;
   BestTracker best_;
   StopSignal signal_;
-  bool callback_stop_ = false;   // this rank's callbacks
+  bool callback_stop_ = false;  // this rank's callbacks
   TrainSummary summary_;
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/data/loader.hpp"
+#include "ddpkit/data/order.hpp"
+#include "ddpkit/optim/optimizer.hpp"
+#include "ddpkit/schedule/lr_schedule.hpp"
+#include "ddpkit/schedule/run_length.hpp"
+#include "ddpkit/train/trainer.hpp"
+
+namespace ddpkit {
+
+/// What follows from the configuration, the data set and the world size alone, before any rank talks to another.
+struct TrainingPlan {
+  BatchPlan batch;
+  std::unique_ptr<Order> order;
+  std::unique_ptr<Loader> loader;
+  RunLength length;
+  LrSchedule schedule;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+/// Collective: what is wrong on one rank is an error on all. `train_set` must outlive the plan.
+std::unique_ptr<TrainingPlan> plan_training(const TrainerContext& context, const Model& model, const Dataset& train_set);
+
+}  // namespace ddpkit
