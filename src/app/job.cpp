@@ -13,9 +13,10 @@ Job::Job(Parts parts, Communicator& control, Logger& log) : parts_(std::move(par
 
 Trainer Job::trainer(Model model, LossFunction loss) {
   const std::string& weights = config().run.init_from;
+  const Match match = config().run.init_match == InitMatch::strict ? Match::strict : Match::by_name;
   if (!weights.empty())
     all_or_none(control(), "loading run.init_from", [&] {
-      if (control().rank() == 0) copy_into(model.weights(), load_tensors(weights), Match::strict, weights);
+      if (control().rank() == 0) copy_into(model.weights(), load_tensors(weights), match, weights);
     });
   return Trainer(std::move(model), std::move(loss),
                  {.config = config(),

@@ -15,6 +15,17 @@ constexpr auto enum_names(Better) {
   return std::to_array<std::pair<Better, std::string_view>>({{Better::lower, "lower"}, {Better::higher, "higher"}});
 }
 
+/// How the names in `run.init_from` have to agree with the model's.
+enum class InitMatch {
+  strict,   ///< the same names on both sides
+  by_name,  ///< names on one side only are passed over
+};
+
+constexpr auto enum_names(InitMatch) {
+  return std::to_array<std::pair<InitMatch, std::string_view>>(
+      {{InitMatch::strict, "strict"}, {InitMatch::by_name, "by_name"}});
+}
+
 /// Section `run`.
 struct RunOptions {
   std::string name = "run";
@@ -22,8 +33,9 @@ struct RunOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< 0: as many as the epochs give
   std::string dir = "runs";
-  std::string resume;        ///< "latest", a run folder or a checkpoint folder; empty: start anew
-  std::string init_from;     ///< safetensors file with initial weights
+  std::string resume;     ///< "latest", a run folder or a checkpoint folder; empty: start anew
+  std::string init_from;  ///< safetensors file with initial weights
+  InitMatch init_match = InitMatch::strict;
   std::int64_t threads = 0;  ///< intra-op threads per rank; 0: cores allowed / ranks on the node
 };
 
@@ -36,6 +48,8 @@ void visit_fields(Visitor& visit, RunOptions& options) {
   visit("dir", options.dir, "where run folders are made");
   visit("resume", options.resume, "latest, or the path of a run folder or checkpoint to go on from; empty: start anew");
   visit("init_from", options.init_from, "safetensors file with initial weights, names as in Python's state_dict");
+  visit("init_match", options.init_match,
+        "strict: run.init_from has the model's names and no others; by_name: shared names suffice");
   visit("threads", options.threads, "intra-op threads per rank; 0: cores allowed / ranks on the node", at_least(0));
 }
 
