@@ -3,8 +3,7 @@
 
 #include <iostream>
 
-#include <ddpkit/comm/make_communicator.hpp>
-#include <ddpkit/tensor/as_buffer.hpp>
+#include <ddpkit/ddpkit.hpp>
 
 int main() {
   const auto communicator = ddpkit::make_communicator();
