@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include <ddpkit/ddpkit.hpp>
+#include <ddpkit/tensor/as_buffer.hpp>
 
 int main() {
   const auto communicator = ddpkit::make_communicator();
