@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
 
@@ -14,7 +15,8 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       channels_(trainer.context_.channels),
       valid_set_(valid_set),
       plan_(plan_training(trainer.context_, trainer.model_, train_set)),
-      reducer_(trainer.model_.parameters(), channels_, config_.reducer),
+      parameters_(trainer.model_.parameters()),
+      reducer_(parameters_, channels_, config_.reducer),
       stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
       snapshot_(trainer.model_, *plan_->optimizer, trainer.context_),
@@ -52,7 +54,10 @@ void TrainingRun::step() {
   const auto start = std::chrono::steady_clock::now();
   const StepResult result = stepper_.run(plan_->loader->next_window(), trainer_.loss_);
   summary_.train_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (result.step == started_at_) tell_unused();
+  if (result.step == started_at_) {
+    require_same_parameters();
+    tell_unused();
+  }
   recorder_.record(stepper_.progress(), result);
   for (const auto& callback : trainer_.callbacks_)
     callback_stop_ |= callback->on_step_end(stepper_.progress(), result) == Flow::stop;
@@ -73,13 +78,14 @@ bool TrainingRun::due(const Extent& every, std::string_view field) const {
 void TrainingRun::evaluate() {
   if (valid_set_ == nullptr || evaluated_at_ == stepper_.progress().step) return;
   evaluated_at_ = stepper_.progress().step;
+  require_same_parameters();
   summary_.evaluation = trainer_.evaluate(*valid_set_);
   recorder_.record_evaluation(stepper_.progress(), summary_.evaluation);
   for (const auto& callback : trainer_.callbacks_)
     callback_stop_ |= callback->on_evaluation(stepper_.progress(), summary_.evaluation) == Flow::stop;
   const BestTracker::Verdict verdict = best_.observe(monitored_value(summary_.evaluation, config_.train.monitor));
   if (verdict.improved && config_.checkpoint.best) save(Standing::best, SaveFailure::warn);
-  if (verdict.stop) {
+  if (verdict.stop && !finished()) {
     trainer_.context_.log.info("trainer", text("stopped early: ", config_.train.monitor, " has not got better for ",
                                                config_.train.patience, " evaluations"));
     summary_.end = TrainSummary::End::early;
@@ -98,7 +104,7 @@ TrainSummary TrainingRun::finish() {
   save(Standing::ordinary, SaveFailure::raise);
   summary_.progress = stepper_.progress();
   summary_.counters = reducer_.counters();
-  summary_.samples_per_second = recorder_.samples_trained() / summary_.train_seconds;
+  if (summary_.train_seconds > 0) summary_.samples_per_second = recorder_.samples_trained() / summary_.train_seconds;
   recorder_.finish(summary_.progress, last_words());
   return summary_;
 }
@@ -117,6 +123,16 @@ void TrainingRun::tell_unused() const {
     trainer_.context_.log.info("trainer", text("parameter ", name,
                                                " got no gradient on any rank in the first step and is not "
                                                "updated; freeze it, or set comm.unused: error"));
+}
+
+/// A parameter that the program has replaced would train nowhere: its hook and its moments belong to the one before.
+void TrainingRun::require_same_parameters() const {
+  const std::vector<NamedTensor> now = trainer_.model_.parameters();
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (i >= now.size() || !now[i].tensor.is_same(parameters_[i].tensor))
+      throw UsageError(text("parameter ", parameters_[i].name,
+                            " was replaced by another tensor after training began, which leaves ",
+                            "it out of the update; copy into it instead: parameter.copy_(values) under NoGradGuard"));
 }
 
 }  // namespace ddpkit

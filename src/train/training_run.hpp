@@ -28,6 +28,7 @@ class TrainingRun {
   void evaluate();
   void save(Standing standing, SaveFailure on_failure);
   void tell_unused() const;
+  void require_same_parameters() const;
   Wish wish() const;
   TrainSummary finish();
   std::string last_words() const;
@@ -38,6 +39,7 @@ class TrainingRun {
   const Dataset* valid_set_;
 
   std::unique_ptr<TrainingPlan> plan_;
+  std::vector<NamedTensor> parameters_;  // those that hooks and optimizer hold
   GradReducer reducer_;
   Stepper stepper_;
   Recorder recorder_;
