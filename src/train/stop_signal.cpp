@@ -15,24 +15,27 @@ extern "C" void note_stop(int signal) {
   std::raise(signal);
 }
 
-void handle(int signal, void (*handler)(int)) {
+/// Returns what was there before.
+struct sigaction handle(int signal) {
   struct sigaction action = {};
-  action.sa_handler = handler;
+  struct sigaction before = {};
+  action.sa_handler = note_stop;
   action.sa_flags = SA_RESTART;
-  sigaction(signal, &action, nullptr);
+  sigaction(signal, &action, &before);
+  return before;
 }
 
 }  // namespace
 
 StopSignal::StopSignal() {
   stop_requests = 0;
-  handle(SIGTERM, note_stop);
-  handle(SIGUSR1, note_stop);
+  term_before_ = handle(SIGTERM);
+  usr1_before_ = handle(SIGUSR1);
 }
 
 StopSignal::~StopSignal() {
-  handle(SIGTERM, SIG_DFL);
-  handle(SIGUSR1, SIG_DFL);
+  sigaction(SIGTERM, &term_before_, nullptr);
+  sigaction(SIGUSR1, &usr1_before_, nullptr);
 }
 
 bool StopSignal::requested() const noexcept {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <signal.h>
+
 namespace ddpkit {
 
 /// While it lives, SIGTERM and SIGUSR1 do not end the process but set a flag, which the training loop brings to all ranks with
-/// the next ballot. A second signal ends the process at once. One at a time per process.
+/// the next ballot. A second signal ends the process at once. One at a time per process; earlier handlers come back after it.
 class StopSignal {
  public:
   StopSignal();
@@ -12,6 +14,10 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   bool requested() const noexcept;
+
+ private:
+  struct sigaction term_before_ = {};
+  struct sigaction usr1_before_ = {};
 };
 
 }  // namespace ddpkit
