@@ -17,8 +17,8 @@ struct MetricsOfRun {
   RunFolder folder;
 };
 
-/// The hub with the sinks that the options ask for; without any on ranks other than 0. Not collective. A file that cannot be
-/// opened is a warning. `logger` must outlive the hub.
+/// The hub with the sinks that the options ask for; without any on ranks other than 0, and without files when there is no
+/// folder. Not collective. A file that cannot be opened is a warning. `logger` must outlive the hub.
 std::unique_ptr<MetricHub> open_metrics(const MetricOptions& options, const MetricsOfRun& run, Logger& logger);
 
 }  // namespace ddpkit

@@ -30,6 +30,16 @@ std::set<std::string> files_after_a_record(const MetricOptions& options, int ran
 
 }  // namespace
 
+TEST_CASE("without a run folder there are no files") {
+  const TemporaryFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  Logger logger({});
+  open_metrics({.progress = ProgressDisplay::off}, {}, logger)->write({});
+  std::filesystem::current_path(before);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_CASE("rank 0 opens the sinks that are asked for, the other ranks none") {
   const MetricOptions all{.progress = ProgressDisplay::lines};
   CHECK(files_after_a_record(all, 0) == std::set<std::string>{"metrics.js", "events.out", "a line"});
