@@ -14,6 +14,7 @@
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/base/version.hpp"
 #include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/checkpoint/manifest.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/make_communicator.hpp"
 #include "ddpkit/config/print_config.hpp"
@@ -85,13 +86,25 @@ fs::path newest_saved_run(const RunOptions& run) {
   return newest;
 }
 
+/// Asked before a run folder is made, so that a wrong path leaves nothing behind. Whether it can be read is seen later.
+bool holds_checkpoint(const fs::path& path) {
+  if (fs::exists(path / Manifest::kFileName)) return true;
+  for (const auto& item : fs::directory_iterator(path))
+    if (fs::exists(item.path() / Manifest::kFileName)) return true;
+  return false;
+}
+
 /// Where `run.resume` points: the folder of checkpoints of a run, or one checkpoint.
 std::string resume_path(const RunOptions& run) {
   if (run.resume.empty()) return {};
   const fs::path path = run.resume == "latest" ? newest_saved_run(run) : fs::path(run.resume);
   if (!fs::exists(path)) throw StorageError(text("run.resume: ", path.string(), " does not exist"));
-  const fs::path resolved = fs::canonical(path);
-  return (fs::exists(resolved / "checkpoints") ? resolved / "checkpoints" : resolved).string();
+  const fs::path run_or_checkpoint = fs::canonical(path);
+  const fs::path store = run_or_checkpoint / "checkpoints";
+  const fs::path found = fs::exists(store) ? store : run_or_checkpoint;
+  if (!fs::is_directory(found) || !holds_checkpoint(found))
+    throw StorageError(text("run.resume: there is no checkpoint in ", found.string()));
+  return found.string();
 }
 
 /// A run that goes on keeps its folder; a new run, also one that starts from another's checkpoint, gets a new one.
