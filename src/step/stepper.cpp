@@ -29,6 +29,14 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_;
 };
 
+/// Each micro-batch weighs 1 / number of its rank's, so other numbers on other ranks would be silently wrong.
+void require_equal_numbers(const Ballot& ballot, int ranks) {
+  const double sum = ballot[Slot::micro_batches];
+  if (ballot[Slot::micro_batches_squared] * ranks == sum * sum) return;
+  throw on_all_ranks(UsageError(text("Stepper: the ranks passed ", sum, " micro-batches for one window, which is not the same "
+                                     "number on each of ", ranks, " ranks; pass batches without rows where there is no more data")));
+}
+
 /// What all ranks said, into what the caller sees.
 void read(const Ballot& ballot, int ranks, StepResult& result) {
   result.count = ballot[Slot::count];
@@ -70,12 +78,15 @@ StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
   const Wish mine = wish ? wish() : Wish::go_on;
   ballot[Slot::finish_wanted] = mine == Wish::finish ? 1 : 0;
   ballot[Slot::stop_wanted] = mine == Wish::save_and_stop ? 1 : 0;
+  ballot[Slot::micro_batches] = static_cast<double>(window.size);
+  ballot[Slot::micro_batches_squared] = static_cast<double>(window.size * window.size);
   back_propagate(window, loss, ballot);
   double pending_scale = 1;
   {
     const Stopwatch stopwatch(result.reduce_seconds);
     pending_scale = reducer_.finish_unscaled(ballot.record());
   }
+  require_equal_numbers(ballot, ranks);
   read(ballot, ranks, result);
   if (may_update(ballot, result)) {
     const Stopwatch stopwatch(result.update_seconds);
@@ -113,6 +124,9 @@ void Stepper::back_propagate_one(const Batch& batch, double expected_count, cons
   if (!loss.mean.defined() || loss.mean.numel() != 1)
     throw UsageError("Stepper: the loss function must return a scalar, the mean over `count` items");
   const double count = loss.count.value_or(static_cast<double>(batch.rows()));
+  if (!(std::isfinite(count) && count >= 0))
+    throw UsageError(text("Stepper: the loss function returned a mean over ", count, " items; expected a number, 0 or more"));
+  if (count == 0) return;  // a mean over nothing is no number, and adds nothing
   const double mean = loss.mean.item<double>();
   if (!std::isfinite(mean)) {
     ballot[Slot::loss_not_finite] = 1;

@@ -20,7 +20,7 @@ inline void open_tally(Tally& tally, const MetricList& metrics) {
 /// One micro-batch's loss and metrics.
 inline void add_to_tally(Tally& tally, const Batch& batch, const Loss& loss, const MetricList& metrics) {
   const double count = loss.count.value_or(static_cast<double>(batch.rows()));
-  tally.add("loss", loss.mean.item<double>() * count, count);
+  if (count > 0) tally.add("loss", loss.mean.item<double>() * count, count);
   for (const auto& [name, metric] : metrics) {
     const Ratio part = metric(batch, loss);
     tally.add(name, part.numerator, part.denominator);

@@ -18,6 +18,8 @@ class Ballot {
     count,            ///< what the means were taken over: rows, tokens
     rows,             ///< real samples
     loss,             ///< sum of mean x count
+    micro_batches,    ///< and the squares of their numbers, by which all ranks see whether they are equal
+    micro_batches_squared,
     data_seconds,     ///< time by section, summed over ranks
     compute_seconds,
     number_of_slots,

@@ -37,7 +37,8 @@ class Stepper {
   /// gradient is not finite anywhere and the policy says stop; nothing has been updated then.
   StepResult run(const Window& window, const LossFunction& loss);
 
-  /// One step on own micro-batches. Every rank passes the same number of them, some perhaps without rows.
+  /// One step on own micro-batches. Every rank passes the same number of them, some perhaps without rows; UsageError on all
+  /// ranks otherwise. Schedules that scale with the global batch need it: set_progress({.global_batch = ...}).
   StepResult run(std::span<const Batch> micro_batches, const LossFunction& loss);
 
   /// Everything random in a micro-batch, such as dropout, follows from (seed, step, number of the micro-batch in the window).
