@@ -46,15 +46,12 @@ ExitStatus Job::run(Trainer& trainer, const Dataset& train_set, const Dataset* v
 }
 
 ExitStatus Job::train(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set) {
-  require_equal_data(train_set, "data.train");
-  if (valid_set != nullptr) require_equal_data(*valid_set, "data.valid");
   const TrainSummary summary = trainer.train(train_set, valid_set);
   if (control().rank() == 0) report(summary, parts_.run_folder, parts_.output, log_);
   return summary.end == TrainSummary::End::stopped ? ExitStatus::stopped : ExitStatus::ok;
 }
 
 ExitStatus Job::evaluate(Trainer& trainer, const Dataset& valid_set) {
-  require_equal_data(valid_set, "data.valid");
   trainer.load_weights();
   const Tally evaluation = trainer.evaluate(valid_set);
   if (control().rank() == 0) report(evaluation, parts_.output, log_);
@@ -66,11 +63,6 @@ std::unique_ptr<Dataset> Job::open(const SourceOptions& source, const std::strin
   std::unique_ptr<Dataset> set;
   all_or_none(control(), name, [&] { set = open_dataset(source); });
   return set;
-}
-
-void Job::require_equal_data(const Dataset& set, std::string_view name) {
-  const std::vector<Fact> facts{{"samples", text(set.size())}, {"fingerprint", text(std::hex, set.fingerprint())}};
-  require_equal(control(), name, facts);
 }
 
 }  // namespace ddpkit

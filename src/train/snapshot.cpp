@@ -142,7 +142,8 @@ bool Snapshot::resume(RunState& state) {
   for (const NamedTensor& item : optimizer_.state()) moments.push_back({item.name, item.tensor.clone()});
   broadcast_tensors(moments, context_.channels);
   optimizer_.load_state(moments);
-  state = from_values(split(broadcast_text(ranks, values)));
+  const std::string shared = broadcast_text(ranks, values);
+  all_or_none(ranks, "reading the state of the run", [&] { state = from_values(split(shared)); });
   return true;
 }
 

@@ -2,14 +2,25 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "ddpkit/base/text.hpp"
 #include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/comm/agree.hpp"
 #include "ddpkit/data/loader.hpp"
 #include "ddpkit/data/sequential_order.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
+#include "train/located_loss.hpp"
 #include "train/metric_list.hpp"
 #include "train/training_run.hpp"
 
 namespace ddpkit {
+namespace {
+
+void require_equal_data(Communicator& ranks, const Dataset& set, std::string_view name) {
+  const std::vector<Fact> facts{{"samples", text(set.size())}, {"fingerprint", text(std::hex, set.fingerprint())}};
+  require_equal(ranks, name, facts);
+}
+
+}  // namespace
 
 Trainer::Trainer(Model model, LossFunction loss, const TrainerContext& context)
     : model_(std::move(model)), loss_(std::move(loss)), context_(context) {
@@ -33,6 +44,8 @@ void Trainer::load_weights() {
 }
 
 TrainSummary Trainer::train(const Dataset& train_set, const Dataset* valid_set) {
+  require_equal_data(context_.channels.control, train_set, "the training data");
+  if (valid_set != nullptr) require_equal_data(context_.channels.control, *valid_set, "the validation data");
   TrainingRun run(*this, train_set, valid_set);
   return run.run();
 }
@@ -40,28 +53,33 @@ TrainSummary Trainer::train(const Dataset& train_set, const Dataset* valid_set) 
 Tally Trainer::evaluate(const Dataset& valid_set) {
   const at::NoGradGuard no_graph;
   const RunConfig& config = context_.config;
-  const Communicator& ranks = context_.channels.control;
+  Communicator& ranks = context_.channels.control;
+  require_equal_data(ranks, valid_set, "the validation data");
   average_buffers(model_.buffers(), context_.channels);
   model_.set_mode(Mode::evaluate);
 
   const SequentialOrder order(valid_set.size());
-  const std::int64_t micro = solve_batch(config.batch, ranks.world_size()).micro;
-  Loader loader(valid_set, order,
-                {.sampler = {.global = micro * ranks.world_size(),
-                             .tail = Tail::partial,
-                             .phase = Phase::evaluate,
-                             .rank = ranks.rank(),
-                             .world_size = ranks.world_size()},
-                 .micro = micro,
-                 .transforms = make_transforms(config.data.transform, Phase::evaluate, 0),
-                 .prefetch = config.data.prefetch,
-                 .workers = config.data.workers});
+  std::unique_ptr<Loader> loader;
+  all_or_none(ranks, "planning the evaluation", [&] {
+    const std::int64_t micro = solve_batch(config.batch, ranks.world_size()).micro;
+    const LoaderOptions options{.sampler = {.global = micro * ranks.world_size(),
+                                            .tail = Tail::partial,
+                                            .phase = Phase::evaluate,
+                                            .rank = ranks.rank(),
+                                            .world_size = ranks.world_size()},
+                                .micro = micro,
+                                .transforms = make_transforms(config.data.transform, Phase::evaluate, 0),
+                                .prefetch = config.data.prefetch,
+                                .workers = config.data.workers};
+    loader = std::make_unique<Loader>(valid_set, order, options);
+  });
+  const LossFunction loss = located(loss_, [] { return std::string("evaluation"); });
   Tally tally;
   open_tally(tally, metrics_);
-  for (const Window& window : loader)
+  for (const Window& window : *loader)
     for (std::int64_t i = 0; i < window.micro_batches(); ++i) {
       const Batch batch = Batch(window.fetch(i)).to(context_.device);
-      if (batch.rows() > 0) add_to_tally(tally, batch, loss_(batch), metrics_);
+      if (batch.rows() > 0) add_to_tally(tally, batch, loss(batch), metrics_);
     }
   tally.reduce(context_.channels.control);
   model_.set_mode(Mode::train);

@@ -6,6 +6,9 @@
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
+#include "ddpkit/tensor/copy_into.hpp"
+#include "train/located_loss.hpp"
+#include "train/metric_list.hpp"
 
 namespace ddpkit {
 
@@ -20,7 +23,9 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
       snapshot_(trainer.model_, *plan_->optimizer, trainer.context_),
-      best_(config_.train) {
+      best_(config_.train),
+      loss_(located(trainer.loss_, [this] { return text("step ", stepper_.progress().step); })) {
+  if (valid_set != nullptr) require_monitored_metric();
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(trainer.context_.device);
   stepper_.on_micro_batch = [this](const Batch& batch, const Loss& loss) { recorder_.add(batch, loss); };
@@ -52,7 +57,10 @@ void TrainingRun::start() {
 
 void TrainingRun::step() {
   const auto start = std::chrono::steady_clock::now();
-  const StepResult result = stepper_.run(plan_->loader->next_window(), trainer_.loss_);
+  const std::vector<NamedTensor> buffers = kept_buffers();
+  const StepResult result = stepper_.run(plan_->loader->next_window(), loss_);
+  if (result.update != StepResult::Update::applied && !buffers.empty())
+    copy_into(trainer_.model_.buffers(), buffers, Match::strict, "the model's buffers");
   summary_.train_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result.step == started_at_) {
     require_same_parameters();
@@ -63,6 +71,14 @@ void TrainingRun::step() {
     callback_stop_ |= callback->on_step_end(stepper_.progress(), result) == Flow::stop;
   if (result.wish == Wish::finish) summary_.end = TrainSummary::End::early;
   if (result.wish == Wish::save_and_stop) summary_.end = TrainSummary::End::stopped;
+}
+
+/// Where a window may be skipped, so that what broke it does not stay in running statistics.
+std::vector<NamedTensor> TrainingRun::kept_buffers() const {
+  std::vector<NamedTensor> kept;
+  if (config_.step.non_finite == NonFinite::skip)
+    for (const NamedTensor& buffer : trainer_.model_.buffers()) kept.push_back({buffer.name, buffer.tensor.detach().clone()});
+  return kept;
 }
 
 Wish TrainingRun::wish() const {
@@ -116,6 +132,13 @@ std::string TrainingRun::last_words() const {
               " gradient collectives (", counters.sent_during_backward, " before backward was done, ", counters.early_gradients,
               " gradients came after the first of the last step) and waited ", std::round(counters.exposed_seconds * 10) / 10,
               " s for them");
+}
+
+/// Asks for it before hours of training, not after.
+void TrainingRun::require_monitored_metric() const {
+  Tally names;
+  open_tally(names, trainer_.metrics_);
+  monitored_value(names, config_.train.monitor);
 }
 
 void TrainingRun::tell_unused() const {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ddpkit/reduce/grad_reducer.hpp"
 #include "ddpkit/train/best_tracker.hpp"
@@ -27,8 +28,10 @@ class TrainingRun {
   void step();
   void evaluate();
   void save(Standing standing, SaveFailure on_failure);
+  void require_monitored_metric() const;
   void tell_unused() const;
   void require_same_parameters() const;
+  std::vector<NamedTensor> kept_buffers() const;
   Wish wish() const;
   TrainSummary finish();
   std::string last_words() const;
@@ -45,6 +48,7 @@ class TrainingRun {
   Recorder recorder_;
   Snapshot snapshot_;
   BestTracker best_;
+  LossFunction loss_;
   StopSignal signal_;
   bool callback_stop_ = false;  // this rank's callbacks
   TrainSummary summary_;

@@ -2,6 +2,7 @@
 
 #include <c10/core/Device.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,11 @@ enum class OutputFormat {
   text,
   json,  ///< one document on standard output, and nothing else there
 };
+
+constexpr auto enum_names(Verb) {
+  return std::to_array<std::pair<Verb, std::string_view>>(
+      {{Verb::train, "train"}, {Verb::evaluate, "evaluate"}, {Verb::config, "config"}});
+}
 
 /// One start of a program on all ranks: its configuration, its communicators, its folder.
 class Job {
@@ -71,7 +77,6 @@ class Job {
  private:
   ExitStatus train(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set);
   ExitStatus evaluate(Trainer& trainer, const Dataset& valid_set);
-  void require_equal_data(const Dataset& set, std::string_view name);
   std::unique_ptr<Dataset> open(const SourceOptions& source, const std::string& name);
 
   Parts parts_;

@@ -59,7 +59,8 @@ class Trainer {
 
   Trainer& add_callback(std::shared_ptr<Callback> callback);
 
-  /// Trains as the configuration says. Continues from `run.resume` where that is set.
+  /// Trains as the configuration says. Continues from `run.resume` where that is set. Throws on all ranks: CommError
+  /// (ExitStatus::disagree) for data sets that differ, ConfigError and DataError for batches and data that do not go together.
   TrainSummary train(const Dataset& train_set, const Dataset* valid_set = nullptr);
 
   /// Takes the weights of the checkpoint that `context.resume_from` names, if it names one. Collective.
