@@ -34,15 +34,24 @@ int print_configuration(const CommandLine& line, const LoadedConfig& loaded) {
   return print_once(line.output == OutputFormat::json ? config_json(loaded) + "\n" : print_config(loaded));
 }
 
-/// A configuration, or what is wrong with it, which is reported once the ranks have come together.
+/// What was asked for, or what is wrong with it, which is reported once the ranks have come together: each has a command line
+/// of its own.
 struct Attempt {
+  std::string help;   ///< to be printed, and nothing else done
+  CommandLine line;
   LoadedConfig loaded;
   std::exception_ptr failure;
 };
 
-Attempt try_to_load(const CommandLine& line, const RunConfig& defaults) {
+Attempt try_to_read(int argc, char** argv, const RunConfig& defaults) {
   Attempt attempt;
   try {
+    auto parsed = parse_command_line(argc, argv);
+    if (auto* help = std::get_if<std::string>(&parsed)) {
+      attempt.help = std::move(*help);
+      return attempt;
+    }
+    CommandLine& line = attempt.line = std::get<CommandLine>(std::move(parsed));
     attempt.loaded = load_config({.file = line.config_file, .overrides = line.overrides, .program = defaults});
   } catch (...) {
     attempt.failure = std::current_exception();
@@ -50,30 +59,30 @@ Attempt try_to_load(const CommandLine& line, const RunConfig& defaults) {
   return attempt;
 }
 
-ExitStatus run_job(const CommandLine& line, Attempt& attempt, Communicator& control, Logger& log, const Program& program) {
-  all_or_none(control, "reading the configuration", [&] {
+ExitStatus run_job(Attempt& attempt, Communicator& control, Logger& log, const Program& program) {
+  all_or_none(control, "reading command line and configuration", [&] {
     if (attempt.failure) std::rethrow_exception(attempt.failure);
   });
   const RunConfig& config = attempt.loaded.config;
-  require_equal(control, "the configuration", config_facts(config));
+  std::vector<Fact> facts = config_facts(config);
+  facts.push_back({"verb", std::string(name_of(attempt.line.verb))});
+  require_equal(control, "the configuration", facts);
   seed_generators(static_cast<std::uint64_t>(config.run.seed));
-  Job job(start_up(line, std::move(attempt.loaded), control, log), control, log);
+  Job job(start_up(attempt.line, std::move(attempt.loaded), control, log), control, log);
   const ExitStatus status = program(job);
   control.barrier();  // nobody leaves with a status before all have arrived here
   return status;
 }
 
 int run(int argc, char** argv, const RunConfig& defaults, const Program& program) {
-  const auto parsed = parse_command_line(argc, argv);
-  if (const auto* help = std::get_if<std::string>(&parsed)) return print_once(*help);
-  const auto& line = std::get<CommandLine>(parsed);
-  Attempt attempt = try_to_load(line, defaults);
-  if (line.verb == Verb::config && !attempt.failure) return print_configuration(line, attempt.loaded);
+  Attempt attempt = try_to_read(argc, argv, defaults);
+  if (!attempt.help.empty()) return print_once(attempt.help);
+  if (attempt.line.verb == Verb::config && !attempt.failure) return print_configuration(attempt.line, attempt.loaded);
 
   // Outside the boundary: a communicator that an exception destroys takes the ranks apart instead of ending them in order.
   const std::unique_ptr<Communicator> control = make_communicator(attempt.loaded.config.comm);
-  Logger log({.rank = control->rank(), .world_size = control->world_size(), .level = line.log_level});
-  return static_cast<int>(with_error_boundary(*control, log, [&] { return run_job(line, attempt, *control, log, program); }));
+  Logger log({.rank = control->rank(), .world_size = control->world_size(), .level = attempt.line.log_level});
+  return static_cast<int>(with_error_boundary(*control, log, [&] { return run_job(attempt, *control, log, program); }));
 }
 
 }  // namespace
