@@ -5,7 +5,7 @@
 #include "ddpkit/base/error.hpp"
 #include "support/catch.hpp"
 
-using namespace ddpkit;
+namespace ddpkit {
 
 namespace {
 
@@ -69,3 +69,5 @@ TEST_CASE("a name that occurs twice is refused") {
   CHECK(copy_error(small_model(), {{"fc.bias", torch::ones(2)}, {"fc.bias", torch::ones(2)}}, Match::strict) ==
         "weights.safetensors: the name fc.bias occurs twice");
 }
+
+}  // namespace ddpkit

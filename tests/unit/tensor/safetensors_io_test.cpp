@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace ddpkit;
+namespace ddpkit {
 
 namespace {
 
@@ -79,3 +79,5 @@ TEST_CASE("a type that files cannot hold is refused by name and nothing is writt
   CHECK_THROWS_WITH(save_tensors(folder / "a.safetensors", tensors), Catch::Contains("tensor mask of type Bool"));
   CHECK_FALSE(std::filesystem::exists(folder / "a.safetensors"));
 }
+
+}  // namespace ddpkit
