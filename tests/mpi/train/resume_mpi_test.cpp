@@ -1,0 +1,122 @@
+// A run that is stopped and goes on is the run that was never stopped.
+#include "ddpkit/checkpoint/checkpoint_store.hpp"
+#include "ddpkit/tensor/copy_into.hpp"
+#include "ddpkit/tensor/safetensors_io.hpp"
+#include "support/trainer_world.hpp"
+
+using namespace ddpkit;
+using namespace ddpkit::testing;
+
+namespace {
+
+RunConfig resumable(OptimizerKind kind) {
+  RunConfig config = toy_config();
+  config.schedule = {.warmup = {3, Extent::Unit::steps}, .decay = Decay::cosine};
+  config.optimizer = {.name = kind, .lr = 0.02, .momentum = kind == OptimizerKind::sgd ? 0.9 : 0};
+  return config;
+}
+
+/// Trains from `resume_from` until `steps` of the run are done, in `folder`; to its end for 0.
+torch::nn::Sequential part(Communicator& ranks, const RunConfig& config, const Places& places, std::int64_t steps = 0) {
+  ToyTrainer toy(ranks, config, places, toy_model(places.resume_from.empty() ? 1 : 99));
+  if (steps > 0)
+    toy.trainer.add_callback(std::make_shared<AfterStep>([=](const Progress& progress, const StepResult&) {
+      return progress.step == steps - 1 ? Flow::stop : Flow::go_on;  // heard one step later
+    }));
+  toy.train();
+  return toy.model;
+}
+
+}  // namespace
+
+TEST_CASE("three stops and resumes in the middle of epochs change not one bit") {
+  const auto ranks = make_communicator();
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+    const RunConfig config = resumable(kind);
+    const torch::nn::Sequential expected = part(*ranks, config, {});
+    const SharedFolder folder(*ranks);
+    part(*ranks, config, {folder.run()}, 3);
+    part(*ranks, config, {folder.run(), folder.checkpoints()}, 5);
+    part(*ranks, config, {folder.run(), folder.checkpoints()}, 10);
+    const torch::nn::Sequential resumed = part(*ranks, config, {folder.run(), folder.checkpoints()});
+    CAPTURE(name_of(kind));
+    CHECK(distance(*expected, *resumed) == 0);
+    ranks->barrier();
+  }
+}
+
+TEST_CASE("a run goes on with another number of ranks") {
+  const auto ranks = make_communicator();
+  const auto single = ranks->split(ranks->rank(), 0);
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+    const RunConfig config = resumable(kind);
+    const torch::nn::Sequential expected = part(*ranks, config, {});
+    const SharedFolder folder(*ranks);
+    part(*ranks, config, {folder.run()}, 5);
+    const torch::nn::Sequential alone = part(*single, config, {.resume_from = folder.checkpoints()});
+    CAPTURE(name_of(kind));
+    CHECK(distance(*expected, *alone) < 1e-10);
+    ranks->barrier();
+  }
+}
+
+TEST_CASE("a finished run that is resumed does nothing and keeps its weights") {
+  const auto ranks = make_communicator();
+  const RunConfig config = resumable(OptimizerKind::sgd);
+  const SharedFolder folder(*ranks);
+  const torch::nn::Sequential expected = part(*ranks, config, {folder.run()});
+  CHECK(distance(*expected, *part(*ranks, config, {folder.run(), folder.checkpoints()})) == 0);
+  ranks->barrier();
+}
+
+TEST_CASE("the weights of the best evaluation are kept, and can be evaluated") {
+  const auto ranks = make_communicator();
+  RunConfig config = toy_config();
+  config.optimizer.lr = 0.5;  // far too large, so that it gets worse again
+  config.train.evaluate_every = {1, Extent::Unit::steps};
+  config.checkpoint.best = true;
+  config.checkpoint.keep = 1;
+  const SharedFolder folder(*ranks);
+  double best = INFINITY;
+  ToyTrainer toy(*ranks, config, {folder.run()});
+  class Smallest final : public Callback {
+   public:
+    explicit Smallest(double& best) : best_(best) {}
+    Flow on_evaluation(const Progress&, const Tally& metrics) override {
+      best_ = std::min(best_, metrics.value("loss"));
+      return Flow::go_on;
+    }
+
+   private:
+    double& best_;
+  };
+  toy.trainer.add_callback(std::make_shared<Smallest>(best));
+  const TrainSummary summary = toy.train(7);
+  CHECK(summary.evaluation.value("loss") > best);
+
+  const LatestCheckpoint kept = CheckpointStore(folder.checkpoints(), config.checkpoint).best_valid();
+  REQUIRE(kept.checkpoint);
+  ToyTrainer later(*ranks, config, {.resume_from = kept.checkpoint->folder().string()}, toy_model(5));
+  later.trainer.load_weights();
+  const ToyDataset valid_set(7);
+  CHECK(later.trainer.evaluate(valid_set).value("loss") == best);
+  ranks->barrier();
+}
+
+TEST_CASE("a checkpoint of another model is refused on all ranks with what is missing") {
+  const auto ranks = make_communicator();
+  const RunConfig config = resumable(OptimizerKind::sgd);
+  const SharedFolder folder(*ranks);
+  part(*ranks, config, {folder.run()}, 2);
+  torch::nn::Sequential other(torch::nn::Linear(kToyInputs, kToyOutputs));
+  other->to(torch::kDouble);
+  ToyTrainer toy(*ranks, config, {.resume_from = folder.checkpoints()}, other);
+  try {
+    toy.train();
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(error.on_all_ranks());
+    CHECK_THAT(error.what(), Catch::Contains("2.weight"));
+  }
+  ranks->barrier();
+}
