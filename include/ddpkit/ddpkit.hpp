@@ -16,4 +16,6 @@
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/step/stepper.hpp"
 #include "ddpkit/tensor/safetensors_io.hpp"
+#include "ddpkit/tensor/tensor_dataset.hpp"
+#include "ddpkit/tensor/torch_dataset.hpp"
 #include "ddpkit/train/trainer.hpp"
