@@ -15,6 +15,7 @@
 #include "ddpkit/reduce/parameter_sync.hpp"
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/step/stepper.hpp"
+#include "ddpkit/tensor/as_buffer.hpp"
 #include "ddpkit/tensor/safetensors_io.hpp"
 #include "ddpkit/tensor/tensor_dataset.hpp"
 #include "ddpkit/tensor/torch_dataset.hpp"

@@ -10,8 +10,8 @@ namespace ddpkit {
 /// Section `batch`: global = micro x accumulate x world size. What is left `auto` is solved for.
 struct BatchOptions {
   std::int64_t global = 256;
-  std::optional<std::int64_t> micro;
-  std::optional<std::int64_t> accumulate;
+  std::optional<std::int64_t> micro{};
+  std::optional<std::int64_t> accumulate{};
 };
 
 template <class Visitor>

@@ -44,9 +44,9 @@ constexpr auto enum_names(OrderKind) {
 /// One data set: `data.train`, `data.valid`.
 struct SourceOptions {
   DataFormat format = DataFormat::none;
-  std::string path;    ///< idx: folder or images file; cifar10: folder; npy: input file; csv: file
-  std::string split;   ///< idx: file name prefix such as "train" or "t10k"; cifar10: "train" or "test"
-  std::string target;  ///< npy: file of targets; csv: name of the target column
+  std::string path{};    ///< idx: folder or images file; cifar10: folder; npy: input file; csv: file
+  std::string split{};   ///< idx: file name prefix such as "train" or "t10k"; cifar10: "train" or "test"
+  std::string target{};  ///< npy: file of targets; csv: name of the target column
 };
 
 template <class Visitor>
@@ -59,8 +59,8 @@ void visit_fields(Visitor& visit, SourceOptions& options) {
 
 /// Changes to each sample, random ones from (seed, epoch, sample).
 struct TransformOptions {
-  std::vector<double> mean;  ///< per channel; empty: not normalised
-  std::vector<double> std;
+  std::vector<double> mean{};  ///< per channel; empty: not normalised
+  std::vector<double> std{};
   std::int64_t crop_padding = 0;  ///< random crop to the own size after padding by this; 0: none
   bool flip = false;              ///< random mirror images
 };
@@ -76,9 +76,9 @@ void visit_fields(Visitor& visit, TransformOptions& options) {
 
 /// Section `data`.
 struct DataOptions {
-  SourceOptions train;
-  SourceOptions valid;
-  TransformOptions transform;
+  SourceOptions train{};
+  SourceOptions valid{};
+  TransformOptions transform{};
   OrderKind order = OrderKind::shuffle;
   std::int64_t block = 1024;
   Tail tail = Tail::drop;

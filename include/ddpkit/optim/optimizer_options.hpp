@@ -29,9 +29,9 @@ constexpr auto enum_names(NoDecay) {
 
 /// Parameters whose name matches, with settings of their own. The first group that matches wins.
 struct GroupOptions {
-  std::string match;  ///< glob over the parameter's name: "backbone.*", "*.bias"
+  std::string match{};  ///< glob over the parameter's name: "backbone.*", "*.bias"
   double lr_factor = 1;
-  std::optional<double> weight_decay;  ///< auto: the optimizer's own
+  std::optional<double> weight_decay{};  ///< auto: the optimizer's own
 };
 
 template <class Visitor>
@@ -53,7 +53,7 @@ struct OptimizerOptions {
   double eps = 1e-8;
   double weight_decay = 0;
   NoDecay no_decay = NoDecay::biases_and_norms;
-  std::vector<GroupOptions> groups;
+  std::vector<GroupOptions> groups{};
 };
 
 template <class Visitor>

@@ -55,7 +55,7 @@ class Reducer {
   void finish() { apply_scale(finish_unscaled({})); }
 
   /// As `finish`, but leaves a factor to be applied by whoever reads the gradients next, and returns it. `rider` travels along
-  /// with the last bucket: its elements come back summed over the ranks, at no collective of its own.
+  /// behind the last bucket: its elements come back summed over the ranks.
   virtual double finish_unscaled(std::span<double> rider) = 0;
 
   /// Ends a window that this rank cannot finish: sends zeros for everything its peers wait for, in order, with the rider. The

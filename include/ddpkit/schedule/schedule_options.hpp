@@ -44,11 +44,11 @@ struct ScheduleOptions {
   SchedulePreset preset = SchedulePreset::none;
   Scaling scaling = Scaling::none;
   std::int64_t reference_batch = 256;
-  Extent warmup;
+  Extent warmup{};
   double warmup_start = 0;  ///< factor of the target; 0: target / warm-up steps at the first step
   Decay decay = Decay::constant;
-  std::vector<Extent> milestones;  ///< multi_step
-  Extent period;                   ///< step: between drops; cosine_restarts: first cycle; wsd: length of the decay
+  std::vector<Extent> milestones{};  ///< multi_step
+  Extent period{};                   ///< step: between drops; cosine_restarts: first cycle; wsd: length of the decay
   double period_factor = 1;        ///< cosine_restarts: each cycle is so many times as long as the one before
   double gamma = 0.1;              ///< step, multi_step: factor of a drop; exponential: factor per epoch
   double power = 1;                ///< polynomial

@@ -33,8 +33,8 @@ struct RunOptions {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< 0: as many as the epochs give
   std::string dir = "runs";
-  std::string resume;     ///< "latest", a run folder or a checkpoint folder; empty: start anew
-  std::string init_from;  ///< safetensors file with initial weights
+  std::string resume{};     ///< "latest", a run folder or a checkpoint folder; empty: start anew
+  std::string init_from{};  ///< safetensors file with initial weights
   InitMatch init_match = InitMatch::strict;
   std::int64_t threads = 0;  ///< intra-op threads per rank; 0: cores allowed / ranks on the node
 };
