@@ -52,6 +52,9 @@ ExitStatus Job::train(Trainer& trainer, const Dataset& train_set, const Dataset*
 }
 
 ExitStatus Job::evaluate(Trainer& trainer, const Dataset& valid_set) {
+  const bool weights_given = !parts_.resume_from.empty() || !config().run.init_from.empty();
+  if (!weights_given && control().rank() == 0)
+    log_.warning("job", "neither run.resume nor run.init_from is set: evaluating the weights that the program made");
   trainer.load_weights();
   const Tally evaluation = trainer.evaluate(valid_set);
   if (control().rank() == 0) report(evaluation, parts_.output, log_);
