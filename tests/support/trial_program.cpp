@@ -3,6 +3,7 @@
 //   file.
 #include <torch/nn.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <ddpkit/ddpkit.hpp>
@@ -39,7 +40,25 @@ InMemoryDataset points(std::int64_t samples, const Fault& fault) {
   return InMemoryDataset({{input}, {target}});
 }
 
-/// Tells every step and evaluation, and sends this process a signal at the step where it shall misbehave.
+/// Points whose sample 5 cannot be read where the fault says so.
+class FailingPoints final : public Dataset {
+ public:
+  FailingPoints(std::int64_t samples, const Fault& fault) : points_(points(samples, fault)), fault_(fault) {}
+
+  std::int64_t size() const override { return points_.size(); }
+  std::span<const FieldSpec> fields() const override { return points_.fields(); }
+  void gather(std::span<const std::int64_t> ids, std::span<std::byte* const> out) const override {
+    if (fault_.is("read") && std::find(ids.begin(), ids.end(), 5) != ids.end())
+      throw DataError("points.bin: sample 5 is cut off");
+    points_.gather(ids, out);
+  }
+
+ private:
+  InMemoryDataset points_;
+  Fault fault_;
+};
+
+/// Remembers the last step, and sends this process a signal at the step where it shall misbehave.
 class Witness final : public Callback {
  public:
   Witness(const Fault& fault, int rank) : fault_(fault), rank_(rank) {}
@@ -92,7 +111,7 @@ int main(int argc, char** argv) {
     if (user("data", "memory") == "config") {
       status = job.run(trainer);
     } else {
-      const InMemoryDataset train_set = points(user("samples", 32), fault);
+      const FailingPoints train_set(user("samples", 32), fault);
       const InMemoryDataset valid_set = points(user("valid_samples", 7), {});
       status = job.run(trainer, train_set, valid_set);
     }

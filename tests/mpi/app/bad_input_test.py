@@ -135,6 +135,9 @@ class Data(Job):
     def test_a_label_out_of_range_is_bad_data_and_names_the_sample(self):
         self.ends(self.job(user__fault="label"), DATA, "sample 31", "7")
 
+    def test_a_sample_that_one_rank_cannot_read_ends_the_job_and_names_the_rank(self):
+        self.ends(self.job(user__fault="read", run__steps=40), DATA, "[rank 1/2]", "points.bin: sample 5 is cut off")
+
     def test_an_empty_data_set_is_refused_once(self):
         result = self.job(user__samples=0)
         self.ends(result, DATA, "the data set is empty")
@@ -144,6 +147,22 @@ class Data(Job):
         result = self.job(user__samples=1)
         self.ends(result, DATA, "1 sample, fewer than the 2 ranks")
         self.said_once(result, "fewer than the 2 ranks")
+
+
+class Evaluation(Job):
+    def metrics(self, result):
+        return [line.split("job: ")[1] for line in result.stdout.splitlines() if "valid/loss" in line and "job: " in line]
+
+    def test_evaluating_what_was_trained_gives_the_numbers_of_its_end_on_any_number_of_ranks(self):
+        trained = self.job()
+        self.ends(trained, 0)
+        evaluated = self.job("evaluate", ranks=3, run__resume="latest", batch__global=6)
+        self.ends(evaluated, 0)
+        self.assertEqual(self.metrics(evaluated), self.metrics(trained)[-1:], evaluated.stdout + trained.stdout)
+        self.assertEqual(len(self.run_folders()), 1)
+
+    def test_evaluating_without_weights_is_warned_of(self):
+        self.ends(self.job("evaluate", ranks=1), 0, " warn ", "neither run.resume nor run.init_from is set")
 
 
 class Ranks(Job):

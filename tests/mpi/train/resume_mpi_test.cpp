@@ -103,6 +103,26 @@ TEST_CASE("the weights of the best evaluation are kept, and can be evaluated") {
   ranks->barrier();
 }
 
+TEST_CASE("a checkpoint that cannot be written is passed over during training, and an error on all ranks at its end") {
+  const auto ranks = make_communicator();
+  RunConfig config = toy_config();
+  config.checkpoint.every = {2, Extent::Unit::steps};
+  const SharedFolder folder(*ranks);
+  if (ranks->rank() == 0) write_file(folder.checkpoints(), "a file where the folder of checkpoints should be");
+  ToyTrainer toy(*ranks, config, {folder.run()});
+  try {
+    toy.train();
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::storage);
+    CHECK(error.on_all_ranks());
+    CHECK_THAT(error.what(), Catch::Contains("checkpoints"));
+  }
+  torch::nn::Sequential expected = part(*ranks, toy_config(), {});
+  CHECK(distance(*expected, *toy.model) == 0);
+  ranks->barrier();
+}
+
 TEST_CASE("a checkpoint of another model is refused on all ranks with what is missing") {
   const auto ranks = make_communicator();
   const RunConfig config = resumable(OptimizerKind::sgd);

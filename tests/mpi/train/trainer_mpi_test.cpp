@@ -160,6 +160,22 @@ TEST_CASE("dropout differs between ranks and micro-batches, and is the same when
   CHECK(masks() == first);
 }
 
+TEST_CASE("two trainers in one process do not disturb each other") {
+  const auto ranks = make_communicator();
+  const RunConfig config = toy_config();
+  ToyTrainer expected(*ranks, config);
+  expected.train();
+  ToyTrainer first(*ranks, config);
+  ToyTrainer second(*ranks, config);
+  first.trainer.add_callback(std::make_shared<AfterStep>([&](const Progress& progress, const StepResult&) {
+    if (progress.step == 4) second.train();  // in the middle of the first's run
+    return Flow::go_on;
+  }));
+  first.train();
+  CHECK(distance(*expected.model, *first.model) == 0);
+  CHECK(distance(*expected.model, *second.model) == 0);
+}
+
 TEST_CASE("without a run folder nothing is written") {
   const auto ranks = make_communicator();
   const SharedFolder folder(*ranks);
