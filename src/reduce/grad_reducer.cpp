@@ -14,6 +14,9 @@ GradReducer::~GradReducer() = default;
 double GradReducer::finish_unscaled(std::span<double> rider) {
   return engine_->finish(rider);
 }
+void GradReducer::discard() {
+  engine_->discard();
+}
 void GradReducer::abandon(std::span<double> rider) {
   engine_->abandon(rider);
 }
@@ -23,7 +26,9 @@ void GradReducer::apply_scale(double scale) {
 const ReduceCounters& GradReducer::counters() const noexcept {
   return engine_->counters();
 }
-std::vector<at::Tensor> GradReducer::gradients() const { return engine_->gradients(); }
+std::vector<at::Tensor> GradReducer::gradients() const {
+  return engine_->gradients();
+}
 Channels GradReducer::channels() const noexcept {
   return engine_->channels();
 }

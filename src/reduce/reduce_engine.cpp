@@ -31,6 +31,10 @@ void copy_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
     slot.copy_(gradient);
 }
 
+bool is_slot(const at::Tensor& gradient, const at::Tensor& slot) {
+  return gradient.defined() && slot.numel() > 0 && gradient.const_data_ptr() == slot.const_data_ptr();
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -88,7 +92,12 @@ bool GradReducer::Engine::trainable_changed() const {
 
 void GradReducer::Engine::open_window() {
   if (state_ == State::broken) throw UsageError("GradReducer: a collective failed earlier; the job has to end");
-  for (Entry& entry : entries_) entry.filled = entry.counted = false;
+  for (Entry& entry : entries_) {
+    const at::Tensor& gradient = entry.parameter.tensor.grad();
+    entry.in_slot = entry.gradient && is_slot(gradient, store_->slot(*entry.gradient));
+    entry.filled = entry.in_slot;
+    entry.counted = false;
+  }
   for (std::size_t b = 0; b < store_->size(); ++b)
     missing_[b] = static_cast<std::int64_t>(store_->plan().buckets[b].slots.size());
   works_.clear();
@@ -119,14 +128,16 @@ void GradReducer::Engine::take(Entry& entry, const at::Tensor& parameter) {
   if (gradient.sizes() != slot.sizes())
     throw UsageError(text("parameter ", entry.parameter.name, " changed its shape from ", slot.sizes(), " to ",
                           gradient.sizes(), " after the GradReducer was made; make a new one"));
-  const bool added_in_place = gradient.const_data_ptr() == slot.const_data_ptr() && slot.numel() > 0;
+  const bool added_in_place = is_slot(gradient, slot);
   if (!added_in_place) {
-    if (entry.filled)
+    // What autograd made out of place from a gradient in the slot holds the slot's sum already.
+    if (entry.filled && !entry.in_slot)
       slot.add_(gradient);
     else
       copy_gradient(slot, gradient);
     gradient.reset();
   }
+  entry.in_slot = added_in_place;
   entry.filled = true;
 }
 
@@ -165,9 +176,10 @@ void GradReducer::Engine::refuse_late(const Entry& entry) const {
 }
 
 /// Sends the rest and the record, waits for all of it, and leaves the sums of the ranks in `rider` and the entries.
-void GradReducer::Engine::exchange(std::span<double> rider) {
+void GradReducer::Engine::exchange(std::span<double> rider, Part part) {
   record_.assign(rider.begin(), rider.end());
   for (const Entry& entry : entries_) record_.push_back(entry.filled ? 1 : 0);
+  record_.push_back(part == Part::given_up ? 1 : 0);
   record_.push_back(trainable_changed() ? 1 : 0);
   const auto start = std::chrono::steady_clock::now();
   state_ = State::broken;  // unless all of it arrives
@@ -181,22 +193,32 @@ void GradReducer::Engine::exchange(std::span<double> rider) {
 
   std::copy_n(record_.begin(), rider.size(), rider.begin());
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].used = record_[rider.size() + i] > 0;
+  given_up_ = record_[record_.size() - 2] > 0;
   newcomers_ = record_.back() > 0;
 }
 
 double GradReducer::Engine::finish(std::span<double> rider) {
   if (state_ != State::open) open_window();
-  exchange(rider);
+  exchange(rider, Part::whole);
   hand_over();
   if (newcomers_) adopt_newcomers();
-  if (options_.unused == Unused::error) require_all_used();
+  if (options_.unused == Unused::error && !given_up_) require_all_used();
   return transport_->pending_scale();
+}
+
+void GradReducer::Engine::discard() {
+  if (state_ != State::open) return;
+  if (!works_.empty())
+    throw UsageError(
+        "GradReducer::discard: buckets of this window are on their way, and other ranks wait for the rest; call finish "
+        "or abandon");
+  state_ = State::idle;
 }
 
 void GradReducer::Engine::abandon(std::span<double> rider) {
   if (state_ != State::open) open_window();
   for (Entry& entry : entries_) entry.filled = false;
-  exchange(rider);
+  exchange(rider, Part::given_up);
   if (newcomers_) adopt_newcomers();
   for (const Entry& entry : entries_) entry.parameter.tensor.mutable_grad().reset();
 }

@@ -20,6 +20,7 @@ class GradReducer::Engine {
   void gradient_ready(std::size_t index, const at::Tensor& parameter, bool syncing);
 
   double finish(std::span<double> rider);
+  void discard();
   void abandon(std::span<double> rider);
   void apply_scale(double scale);
 
@@ -44,6 +45,7 @@ class GradReducer::Engine {
     NamedTensor parameter;
     std::optional<std::size_t> gradient;  ///< index in the plan; none while frozen
     bool filled = false;                  ///< the slot holds this rank's sum
+    bool in_slot = false;                 ///< `.grad` is the slot itself: the caller lets gradients add up there
     bool counted = false;                 ///< counted as ready in the sending backward
     bool used = false;                    ///< by any rank, in the last window
   };
@@ -58,7 +60,8 @@ class GradReducer::Engine {
   void send_full_buckets();
   void send(std::size_t bucket);
   void send_rest();
-  void exchange(std::span<double> rider);
+  enum class Part { whole, given_up };  ///< what this rank brings to the window
+  void exchange(std::span<double> rider, Part part);
   void hand_over();
   void adopt_newcomers();
   void require_all_used() const;
@@ -77,6 +80,7 @@ class GradReducer::Engine {
   std::vector<Work> works_;            // of the buckets sent, in order
   std::vector<double> record_;         // rider, used flags by entry, "my set of trainable parameters changed"
   bool newcomers_ = false;
+  bool given_up_ = false;  ///< by any rank
   ReduceCounters counters_;
 };
 

@@ -33,8 +33,10 @@ class Stopwatch {
 void require_equal_numbers(const Ballot& ballot, int ranks) {
   const double sum = ballot[Slot::micro_batches];
   if (ballot[Slot::micro_batches_squared] * ranks == sum * sum) return;
-  throw on_all_ranks(UsageError(text("Stepper: the ranks passed ", sum, " micro-batches for one window, which is not the same "
-                                     "number on each of ", ranks, " ranks; pass batches without rows where there is no more data")));
+  throw on_all_ranks(UsageError(text("Stepper: the ranks passed ", sum,
+                                     " micro-batches for one window, which is not the same "
+                                     "number on each of ",
+                                     ranks, " ranks; pass batches without rows where there is no more data")));
 }
 
 /// What all ranks said, into what the caller sees.
@@ -101,6 +103,7 @@ StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
 
 void Stepper::back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot) {
   culprit_.clear();
+  reducer_.discard();  // a window that ended in an exception must not leak into this one
   optimizer_.zero_grad();
   const int rank = reducer_.channels().control.rank();
   for (std::int64_t i = 0; i < window.size; ++i) {

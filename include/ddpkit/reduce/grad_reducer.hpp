@@ -39,6 +39,7 @@ class GradReducer final : public Reducer {
   ~GradReducer() override;
 
   double finish_unscaled(std::span<double> rider) override;
+  void discard() override;
   void abandon(std::span<double> rider) override;
   const ReduceCounters& counters() const noexcept override;
   std::vector<at::Tensor> gradients() const override;

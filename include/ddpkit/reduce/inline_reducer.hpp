@@ -19,6 +19,7 @@ class InlineReducer final : public Reducer {
       : parameters_(without_repeats(std::move(parameters))), channels_(channels) {}
 
   double finish_unscaled(std::span<double> rider) override;
+  void discard() override {}  // nothing leaves before finish, and gradients lie where zero_grad finds them
   void abandon(std::span<double> rider) override;
   const ReduceCounters& counters() const noexcept override { return counters_; }
   std::vector<at::Tensor> gradients() const override;

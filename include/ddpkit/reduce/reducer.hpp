@@ -58,6 +58,10 @@ class Reducer {
   /// behind the last bucket: its elements come back summed over the ranks.
   virtual double finish_unscaled(std::span<double> rider) = 0;
 
+  /// Forgets a window of which nothing has been sent, such as one whose loss threw inside `no_sync`. Not collective. Throws
+  /// UsageError when a bucket is on its way: peers wait for the rest, so only `finish` or `abandon` can end that window.
+  virtual void discard() = 0;
+
   /// Ends a window that this rank cannot finish: sends zeros for everything its peers wait for, in order, with the rider. The
   /// peers' `finish_unscaled` returns normally; they learn from the rider. All gradients are undefined afterwards. Collective.
   virtual void abandon(std::span<double> rider) = 0;

@@ -24,10 +24,14 @@ struct TwoLayers : torch::nn::Module {
   torch::nn::Linear second{nullptr};
 };
 
-double mean_rank(const Communicator& comm) { return (comm.world_size() - 1) / 2.0; }
+double mean_rank(const Communicator& comm) {
+  return (comm.world_size() - 1) / 2.0;
+}
 
 /// d/dw of sum(w) x factor: the gradient is `factor` everywhere.
-torch::Tensor constant_gradient(const torch::Tensor& w, double factor) { return w.sum() * factor; }
+torch::Tensor constant_gradient(const torch::Tensor& w, double factor) {
+  return w.sum() * factor;
+}
 
 bool all_equal(const torch::Tensor& tensor, double value) {
   return torch::allclose(tensor.to(torch::kDouble), torch::full(tensor.sizes(), value, torch::kDouble), 1e-6, 1e-6);
@@ -40,7 +44,8 @@ TEST_CASE("after finish every rank holds the mean over ranks") {
   for (const Overlap overlap : {Overlap::on, Overlap::off}) {
     TwoLayers model;
     GradReducer reducer(model.named_parameters(), *comm, {.tail_kib = 1, .overlap = overlap});
-    (constant_gradient(model.first->weight, comm->rank()) + constant_gradient(model.second->bias, 10.0 * comm->rank())).backward();
+    (constant_gradient(model.first->weight, comm->rank()) + constant_gradient(model.second->bias, 10.0 * comm->rank()))
+        .backward();
     reducer.finish();
     CHECK(all_equal(model.first->weight.grad(), mean_rank(*comm)));
     CHECK(all_equal(model.second->bias.grad(), 10 * mean_rank(*comm)));
@@ -168,8 +173,8 @@ TEST_CASE("a parameter replaced after construction shows up as unused") {
   TwoLayers model;
   GradReducer reducer(model.named_parameters(), *comm, {.unused = Unused::error});
   model.first->weight = torch::ones({4, 4}, torch::requires_grad());
-  (constant_gradient(model.first->weight, 1) + constant_gradient(model.first->bias, 1) + constant_gradient(model.second->weight, 1) +
-   constant_gradient(model.second->bias, 1))
+  (constant_gradient(model.first->weight, 1) + constant_gradient(model.first->bias, 1) +
+   constant_gradient(model.second->weight, 1) + constant_gradient(model.second->bias, 1))
       .backward();
   CHECK_THROWS_WITH(reducer.finish(), Contains("first.weight") && Contains("replaced"));
 }
@@ -182,7 +187,7 @@ TEST_CASE("types are mixed freely, and sums of 16-bit gradients do not overflow"
                                       {"half", torch::ones({3}, torch::kHalf)}};
   for (auto& [name, tensor] : parameters) tensor.set_requires_grad(true);
   GradReducer reducer(parameters, *comm);
-  for (auto& [name, tensor] : parameters) constant_gradient(tensor, 2).backward();   // each has a bucket of its own
+  for (auto& [name, tensor] : parameters) constant_gradient(tensor, 2).backward();  // each has a bucket of its own
   reducer.finish();
   for (auto& [name, tensor] : parameters) CHECK(all_equal(tensor.grad(), 2));
   for (auto& [name, tensor] : parameters) tensor.mutable_grad().reset();
@@ -261,8 +266,8 @@ TEST_CASE("a gradient penalty through autograd::grad counts as one backward") {
   torch::Tensor w = torch::full({1}, 3.0, torch::requires_grad());
   GradReducer reducer(std::vector<NamedTensor>{{"w", w}}, *comm);
   const torch::Tensor x = torch::full({1}, comm->rank() + 1.0, torch::requires_grad());
-  const torch::Tensor slope = torch::autograd::grad({w.pow(2) * x}, {x}, {}, true, true)[0];   // w^2
-  (slope.pow(2) + w * x.detach()).sum().backward();                                            // 4 w^3 + x
+  const torch::Tensor slope = torch::autograd::grad({w.pow(2) * x}, {x}, {}, true, true)[0];  // w^2
+  (slope.pow(2) + w * x.detach()).sum().backward();                                           // 4 w^3 + x
   reducer.finish();
   CHECK(all_equal(w.grad(), 4 * 27 + mean_rank(*comm) + 1));
 }
@@ -348,9 +353,50 @@ TEST_CASE("the first reduction starts before the last gradient is ready, unless 
 TEST_CASE("hooks go when the reducer goes, and a hook that was there stays") {
   const auto comm = make_communicator();
   TwoLayers model;
-  {
-    GradReducer first(model.named_parameters(), *comm);
-  }
+  { GradReducer first(model.named_parameters(), *comm); }
   constant_gradient(model.first->weight, comm->rank()).backward();
   CHECK(all_equal(model.first->weight.grad(), comm->rank()));
+}
+
+TEST_CASE("gradients left to add up keep what they hold where a parameter is not used again") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  constant_gradient(model.first->weight, 3).backward();
+  reducer.finish();
+  if (comm->rank() == 0) constant_gradient(model.first->weight, comm->world_size()).backward();
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), 3 + 1));
+  reducer.finish();  // a window in which nobody uses it
+  CHECK(all_equal(model.first->weight.grad(), 3 + 1));
+}
+
+TEST_CASE("a gradient that autograd adds out of place is not counted twice") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm, kSmallBuckets);
+  constant_gradient(model.first->weight, 1).backward();
+  reducer.finish();
+  {
+    const auto pause = reducer.no_sync();
+    constant_gradient(model.first->weight, 1).backward();
+  }
+  constant_gradient(model.first->weight, 1).backward({}, /*keep_graph=*/true, /*create_graph=*/true);
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), 3));
+}
+
+TEST_CASE("a discarded window leaves nothing behind, and one that has been sent cannot be discarded") {
+  const auto comm = make_communicator();
+  TwoLayers model;
+  GradReducer reducer(model.named_parameters(), *comm);
+  {
+    const auto pause = reducer.no_sync();
+    constant_gradient(model.first->weight, 100).backward();
+  }
+  reducer.discard();
+  (model.first->weight.sum() + model.first->bias.sum() + model.second->weight.sum() + model.second->bias.sum()).backward();
+  CHECK_THROWS_WITH(reducer.discard(), Contains("on their way"));
+  reducer.finish();
+  CHECK(all_equal(model.first->weight.grad(), 1));
 }

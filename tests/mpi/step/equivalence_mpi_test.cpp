@@ -19,8 +19,8 @@ namespace {
 using namespace ddpkit;
 using namespace ddpkit::testing;
 
-constexpr std::int64_t kGlobal = 48;                    // divides by 1, 2, 3, 4 ranks x 1, 3, 4 micro-batches
-constexpr std::int64_t kSamples = 3 * kGlobal + 17;     // every fourth window is short
+constexpr std::int64_t kGlobal = 48;                 // divides by 1, 2, 3, 4 ranks x 1, 3, 4 micro-batches
+constexpr std::int64_t kSamples = 3 * kGlobal + 17;  // every fourth window is short
 constexpr std::int64_t kSteps = 50;
 constexpr double kRate = 0.05;
 constexpr double kMomentum = 0.9;
@@ -43,8 +43,8 @@ torch::nn::Sequential reference(const Case& c, const ToyDataset& data, const Ord
     optimizer = std::make_unique<torch::optim::SGD>(
         model->parameters(), torch::optim::SGDOptions(kRate).momentum(kMomentum).nesterov(true).weight_decay(kDecay));
   else
-    optimizer = std::make_unique<torch::optim::AdamW>(model->parameters(),
-                                                      torch::optim::AdamWOptions(kRate).weight_decay(kDecay));
+    optimizer =
+        std::make_unique<torch::optim::AdamW>(model->parameters(), torch::optim::AdamWOptions(kRate).weight_decay(kDecay));
   std::int64_t epoch = 0;
   std::int64_t position = 0;
   for (std::int64_t step = 0; step < kSteps; ++step) {
@@ -68,7 +68,8 @@ struct Way {
   bool inline_reducer = false;
 };
 
-torch::nn::Sequential distributed(const Case& c, const Way& way, const ToyDataset& data, const Order& order, Communicator& comm) {
+torch::nn::Sequential distributed(const Case& c, const Way& way, const ToyDataset& data, const Order& order,
+                                  Communicator& comm) {
   torch::nn::Sequential model = toy_model();
   const auto parameters = named_tensors(model->named_parameters());
   const auto optimizer = make_optimizer(parameters, {.name = c.optimizer,

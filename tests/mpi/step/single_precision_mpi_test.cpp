@@ -13,7 +13,7 @@ namespace {
 
 using namespace ddpkit;
 
-constexpr std::int64_t kUnion = 24;   // rows of a window over all ranks
+constexpr std::int64_t kUnion = 24;  // rows of a window over all ranks
 
 torch::nn::Sequential single_precision_model(bool smooth) {
   torch::manual_seed(3);
@@ -31,7 +31,9 @@ torch::Tensor inputs(std::int64_t step) {
   return (torch::arange(kUnion * 64, torch::kFloat) * 0.37 + static_cast<double>(step)).sin().reshape({kUnion, 1, 8, 8});
 }
 
-torch::Tensor targets() { return torch::arange(kUnion) % 5; }
+torch::Tensor targets() {
+  return torch::arange(kUnion) % 5;
+}
 
 torch::Tensor loss_of(torch::nn::Sequential& model, const torch::Tensor& x, const torch::Tensor& y) {
   return torch::nn::functional::cross_entropy(model->forward(x), y);

@@ -154,4 +154,18 @@ TEST_CASE("what is not finite on one rank, in loss or gradient, leaves all ranks
   }
 }
 
+TEST_CASE("what a window that ended in an exception had gathered does not leak into the next") {
+  const auto ranks = make_communicator();
+  const ToyDataset data(8);
+  OwnLoop loop(*ranks);
+  int calls = 0;
+  loop.loss = [&](const Batch& batch) -> Loss {
+    if (++calls == 2) throw DataError("the second micro-batch cannot be read");
+    return toy_loss(loop.model, batch);
+  };
+  CHECK_THROWS_AS(loop.run({data.rows({4, 5}), data.rows({6, 7}), data.rows({0, 1})}), DataError);
+  CHECK(loop.run({data.rows({0, 1, 2, 3})}).update == StepResult::Update::applied);
+  CHECK(distance(*after_one_step(data.rows({0, 1, 2, 3})), *loop.model) < 1e-12);
+}
+
 }  // namespace ddpkit::testing
