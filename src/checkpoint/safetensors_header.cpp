@@ -35,7 +35,8 @@ DType read_type(const json& value, const std::string& where) {
   const auto& name = value.get_ref<const std::string&>();
   for (const auto& [dtype, candidate] : kTypeNames)
     if (candidate == name) return dtype;
-  fail(where, text("dtype \"", name, "\" is not supported, expected one of F64, F32, F16, BF16, I64, I32, U8"));
+  if (name == "BOOL") return DType::uint8;  // Python writes truth values as one byte, 0 or 1
+  fail(where, text("dtype \"", name, "\" is not supported, expected one of F64, F32, F16, BF16, I64, I32, U8, BOOL"));
 }
 
 std::uint64_t read_count(const json& value, const std::string& where, const char* what) {

@@ -33,7 +33,10 @@ at::Tensor copied(const NamedBytes& stored) {
 
 std::vector<NamedTensor> on_host(std::span<const NamedTensor> tensors) {
   std::vector<NamedTensor> host;
-  for (const auto& [name, tensor] : tensors) host.push_back({name, tensor.detach().cpu().contiguous()});
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor plain = tensor.detach().cpu().contiguous();
+    host.push_back({name, plain.scalar_type() == at::kBool ? plain.to(at::kByte) : plain});
+  }
   return host;
 }
 

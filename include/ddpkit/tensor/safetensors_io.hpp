@@ -18,7 +18,7 @@
 namespace ddpkit {
 
 /// Writes tensors of any device and any strides, row-major. The file appears complete and synced or not at all. Throws
-/// UsageError that names a tensor whose type files cannot hold (bool, complex, int8, int16) or whose name is repeated,
+/// UsageError that names a tensor whose type files cannot hold (complex, int8, int16) or whose name is repeated,
 /// StorageError when the disk refuses.
 void save_tensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                   const std::map<std::string, std::string>& metadata = {});
@@ -30,6 +30,7 @@ std::vector<NamedTensor> load_tensors(const std::filesystem::path& path);
 std::vector<NamedTensor> tensors_in(const SafetensorsFile& file);
 
 /// The tensors as contiguous CPU tensors without gradient history; those that are so already are shared, the others copied.
+/// Truth values become uint8, as files hold them; `copy_into` turns them back.
 std::vector<NamedTensor> on_host(std::span<const NamedTensor> tensors);
 
 /// Contiguous CPU tensors as a checkpoint takes them. Borrows their memory. Throws UsageError as save_tensors does.

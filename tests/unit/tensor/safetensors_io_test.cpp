@@ -75,9 +75,18 @@ TEST_CASE("loaded tensors outlive the file they came from") {
 
 TEST_CASE("a type that files cannot hold is refused by name and nothing is written") {
   const testing::TemporaryFolder folder;
-  const std::vector<NamedTensor> tensors = {{"fine", torch::zeros(2)}, {"mask", torch::zeros({2}, at::kBool)}};
-  CHECK_THROWS_WITH(save_tensors(folder / "a.safetensors", tensors), Catch::Contains("tensor mask of type Bool"));
+  const std::vector<NamedTensor> tensors = {{"fine", torch::zeros(2)}, {"mask", torch::zeros({2}, at::kChar)}};
+  CHECK_THROWS_WITH(save_tensors(folder / "a.safetensors", tensors), Catch::Contains("tensor mask of type Char"));
   CHECK_FALSE(std::filesystem::exists(folder / "a.safetensors"));
+}
+
+TEST_CASE("a mask of truth values survives a file") {
+  const testing::TemporaryFolder folder;
+  const torch::Tensor mask = torch::tensor({true, false, true});
+  save_tensors(folder / "mask.safetensors", std::vector<NamedTensor>{{"mask", mask}});
+  const torch::Tensor back = torch::zeros({3}, torch::kBool);
+  copy_into(std::vector<NamedTensor>{{"mask", back}}, load_tensors(folder / "mask.safetensors"), Match::strict, "file");
+  CHECK(torch::equal(back, mask));
 }
 
 }  // namespace ddpkit
