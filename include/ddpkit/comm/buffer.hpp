@@ -22,8 +22,8 @@ struct ConstBuffer {
   std::shared_ptr<const void> keep_alive;  ///< owner of the elements, held until the operation is done
 
   ConstBuffer() = default;
-  template <Element T>
-  ConstBuffer(std::span<const T> elements) : data(elements.data()), count(elements.size()), dtype(dtype_of<T>) {}
+  template <Element T, std::size_t Extent>
+  ConstBuffer(std::span<const T, Extent> elements) : data(elements.data()), count(elements.size()), dtype(dtype_of<T>) {}
 
   std::size_t bytes() const noexcept { return count * size_of(dtype); }
 };
@@ -39,8 +39,8 @@ struct Buffer {
   std::shared_ptr<const void> keep_alive;
 
   Buffer() = default;
-  template <Element T>
-  Buffer(std::span<T> elements) : data(elements.data()), count(elements.size()), dtype(dtype_of<T>) {}
+  template <Element T, std::size_t Extent>
+  Buffer(std::span<T, Extent> elements) : data(elements.data()), count(elements.size()), dtype(dtype_of<T>) {}
 
   /// `count` elements at `offset` bytes into memory from Communicator::allocate, on the memory's device. Throws UsageError past
   /// its end.
