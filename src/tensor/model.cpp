@@ -8,6 +8,10 @@
 namespace ddpkit {
 namespace {
 
+Mode mode_of(bool training) {
+  return training ? Mode::train : Mode::evaluate;
+}
+
 class EagerModule final : public Model::Access {
  public:
   explicit EagerModule(std::shared_ptr<torch::nn::Module> module) : module_(std::move(module)) {
@@ -16,6 +20,16 @@ class EagerModule final : public Model::Access {
   std::vector<NamedTensor> parameters() const override { return named_tensors(module_->named_parameters()); }
   std::vector<NamedTensor> buffers() const override { return named_tensors(module_->named_buffers()); }
   void set_mode(Mode mode) override { module_->train(mode == Mode::train); }
+  std::vector<Mode> modes() const override {
+    std::vector<Mode> modes;
+    for (const auto& module : module_->modules()) modes.push_back(mode_of(module->is_training()));
+    return modes;
+  }
+  // Parents come first and take their children along, which are then set to their own.
+  void set_modes(const std::vector<Mode>& modes) override {
+    std::size_t next = 0;
+    for (const auto& module : module_->modules()) module->train(modes.at(next++) == Mode::train);
+  }
   void to(const c10::Device& device) override { module_->to(device); }
 
  private:
@@ -28,6 +42,15 @@ class ScriptModule final : public Model::Access {
   std::vector<NamedTensor> parameters() const override { return list(module_.named_parameters()); }
   std::vector<NamedTensor> buffers() const override { return list(module_.named_buffers()); }
   void set_mode(Mode mode) override { module_.train(mode == Mode::train); }
+  std::vector<Mode> modes() const override {
+    std::vector<Mode> modes;
+    for (const auto& module : module_.modules()) modes.push_back(mode_of(module.is_training()));
+    return modes;
+  }
+  void set_modes(const std::vector<Mode>& modes) override {
+    std::size_t next = 0;
+    for (auto module : module_.modules()) module.train(modes.at(next++) == Mode::train);
+  }
   void to(const c10::Device& device) override { module_.to(device); }
 
  private:
@@ -51,6 +74,11 @@ std::vector<NamedTensor> Model::weights() const {
   std::vector<NamedTensor> weights = parameters();
   for (NamedTensor& buffer : buffers()) weights.push_back(std::move(buffer));
   return weights;
+}
+
+void Model::ensure_training() {
+  const std::vector<Mode> now = modes();
+  if (now.empty() || now.front() == Mode::evaluate) set_mode(Mode::train);
 }
 
 }  // namespace ddpkit

@@ -1,5 +1,7 @@
 #include "train/recorder.hpp"
 
+#include <ATen/core/grad_mode.h>
+
 #include <algorithm>
 
 #include "ddpkit/base/error.hpp"
@@ -26,6 +28,7 @@ void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int6
 }
 
 void Recorder::add(const Batch& batch, const Loss& loss) {
+  const at::NoGradGuard no_graph;
   for (const auto& [name, metric] : metrics_) {
     const Ratio part = metric(batch, loss);
     since_.metrics.add(name, part.numerator, part.denominator);
@@ -44,16 +47,16 @@ void Recorder::record(const Progress& progress, const StepResult& result) {
   since_.data_seconds += result.data_seconds;
   since_.reduce_seconds += result.reduce_seconds;
   since_.seconds += result.data_seconds + result.compute_seconds + result.reduce_seconds + result.update_seconds;
-  const bool last = progress.step == length_.steps || result.wish != Wish::go_on;
-  if (last || progress.step % context_.config.metrics.every == 0) write(progress, result);
+  last_ = result;
+  if (progress.step == length_.steps || progress.step % context_.config.metrics.every == 0) write(progress);
 }
 
-void Recorder::write(const Progress& progress, const StepResult& result) {
+void Recorder::write(const Progress& progress) {
   if (!metrics_.empty()) since_.metrics.reduce(context_.channels.control);
   MetricRecord record = new_record(RecordKind::train, progress);
   record.values = {{"loss", since_.loss / since_.count},
-                   {"lr", result.lr},
-                   {"grad_norm", result.grad_norm, Shown::in_files},
+                   {"lr", last_.lr},
+                   {"grad_norm", last_.grad_norm, Shown::in_files},
                    {"samples_per_second", since_.samples / since_.seconds, Shown::in_files},
                    {"data_wait_share", since_.data_seconds / since_.seconds, Shown::in_files},
                    {"reduce_wait_share", since_.reduce_seconds / since_.seconds, Shown::in_files},
@@ -70,6 +73,7 @@ void Recorder::record_evaluation(const Progress& progress, const Tally& evaluati
 }
 
 void Recorder::finish(const Progress& progress, std::string_view text) {
+  if (since_.samples > 0) write(progress);  // a run that ended between two records
   MetricRecord record = new_record(RecordKind::event, progress);
   record.text = text;
   hub_->write(record);

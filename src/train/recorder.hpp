@@ -29,7 +29,7 @@ class Recorder {
   /// A step. Collective where a record is due and there are metrics.
   void record(const Progress& progress, const StepResult& result);
   void record_evaluation(const Progress& progress, const Tally& evaluation);
-  /// The last words of the run; then everything is on disk.
+  /// The last words of the run; then everything is on disk. Collective where steps wait for a record and there are metrics.
   void finish(const Progress& progress, std::string_view text);
 
   /// Since the start of this call, over all ranks.
@@ -48,7 +48,7 @@ class Recorder {
     double skipped = 0;
   };
 
-  void write(const Progress& progress, const StepResult& result);
+  void write(const Progress& progress);
   MetricRecord new_record(RecordKind kind, const Progress& progress) const;
 
   const TrainerContext& context_;
@@ -56,6 +56,7 @@ class Recorder {
   RunLength length_;
   std::unique_ptr<MetricHub> hub_;
   Since since_;
+  StepResult last_;
   double samples_ = 0;
 };
 

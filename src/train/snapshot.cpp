@@ -78,6 +78,16 @@ Checkpoint find(const std::string& path, Logger& log) {
   return std::move(*latest.checkpoint);
 }
 
+void require_identity(const Values& saved, const RunIdentity& here, const std::string& folder) {
+  std::string differences;
+  for (const auto& [name, value] : here)
+    if (const auto found = saved.find(name); found != saved.end() && found->second != value)
+      differences += text(differences.empty() ? "" : ", ", name, " was ", found->second, " and is ", value);
+  if (!differences.empty())
+    throw ConfigError(text("run.resume: ", folder, " belongs to another run: ", differences,
+                           "; give the same settings, or start anew from its weights with run.init_from"));
+}
+
 void load_model(const Model& model, const Checkpoint& checkpoint) {
   const std::string origin = (checkpoint.folder() / kModelFile).string();
   copy_into(model.weights(), tensors_in(checkpoint.open(kModelFile)), Match::strict, origin);
@@ -94,7 +104,8 @@ bool Snapshot::save(const RunState& state, Standing standing, SaveFailure on_fai
     });
     return true;
   } catch (const Error& error) {
-    if (on_failure == SaveFailure::raise) throw;
+    const bool storage = error.status() == ExitStatus::storage;
+    if (on_failure == SaveFailure::raise || !storage) throw;  // what is no matter of the disk will not get better
     if (ranks.rank() == 0) context_.log.warning("checkpoint", text(error.what(), "; training goes on without it"));
     return false;
   }
@@ -103,13 +114,15 @@ bool Snapshot::save(const RunState& state, Standing standing, SaveFailure on_fai
 void Snapshot::write(const RunState& state, Standing standing) {
   const std::vector<NamedTensor> weights = on_host(model_.weights());
   const std::vector<NamedTensor> moments = on_host(optimizer_.state());
+  Values values = to_values(state);
+  values.insert(identity_.begin(), identity_.end());
   CheckpointStore store(context_.run_folder.checkpoints(), context_.config.checkpoint);
   const std::filesystem::path path = store.save(
       {.step = state.progress.step,
        .world_size = context_.channels.control.world_size(),
        .standing = standing,
        .sampler = {.epoch = state.sampler.epoch, .position = state.sampler.position, .global = state.sampler.global},
-       .values = to_values(state),
+       .values = values,
        .files = {{kModelFile, as_named_bytes(weights), {{"format", "pt"}}}, {kOptimizerFile, as_named_bytes(moments), {}}}});
   context_.log.info("checkpoint", text("saved ", path.string()));
 }
@@ -129,19 +142,19 @@ bool Snapshot::resume(RunState& state) {
   const std::string path = broadcast_text(ranks, context_.resume_from);
   if (path.empty()) return false;
   std::string values;
+  std::vector<NamedTensor> moments;
   all_or_none(ranks, "loading the checkpoint", [&] {
     if (ranks.rank() != 0) return;
     const Checkpoint checkpoint = find(path, context_.log);
+    require_identity(checkpoint.manifest().values, identity_, checkpoint.folder().string());
     load_model(model_, checkpoint);
-    optimizer_.load_state(tensors_in(checkpoint.open(kOptimizerFile)));
+    moments = tensors_in(checkpoint.open(kOptimizerFile));
     values = join(checkpoint.manifest().values);
     context_.log.info("checkpoint", text("going on from ", checkpoint.folder().string()));
   });
   broadcast_tensors(model_.weights(), context_.channels);
-  std::vector<NamedTensor> moments;
-  for (const NamedTensor& item : optimizer_.state()) moments.push_back({item.name, item.tensor.clone()});
-  broadcast_tensors(moments, context_.channels);
-  optimizer_.load_state(moments);
+  moments = share_tensors(std::move(moments), context_.channels);
+  all_or_none(ranks, "loading the optimizer's state", [&] { optimizer_.load_state(moments); });
   const std::string shared = broadcast_text(ranks, values);
   all_or_none(ranks, "reading the state of the run", [&] { state = from_values(split(shared)); });
   return true;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "ddpkit/checkpoint/standing.hpp"
 #include "ddpkit/data/sampler_state.hpp"
 #include "ddpkit/optim/optimizer.hpp"
@@ -9,6 +13,9 @@
 #include "ddpkit/train/trainer.hpp"
 
 namespace ddpkit {
+
+/// Settings without which a run that goes on would be another run: name and value.
+using RunIdentity = std::map<std::string, std::string>;
 
 /// What a run is besides its tensors. Independent of the world size.
 struct RunState {
@@ -27,8 +34,8 @@ enum class SaveFailure {
 class Snapshot {
  public:
   /// All arguments must outlive it.
-  Snapshot(Model& model, Optimizer& optimizer, const TrainerContext& context)
-      : model_(model), optimizer_(optimizer), context_(context) {}
+  Snapshot(Model& model, Optimizer& optimizer, const TrainerContext& context, RunIdentity identity)
+      : model_(model), optimizer_(optimizer), context_(context), identity_(std::move(identity)) {}
 
   /// Collective. Returns whether it was saved, equal on all ranks; without a run folder nothing is.
   bool save(const RunState& state, Standing standing, SaveFailure on_failure);
@@ -37,7 +44,7 @@ class Snapshot {
   static void resume_weights(Model& model, const TrainerContext& context);
 
   /// Collective. Loads what `context.resume_from` names, if anything; returns whether it did. Throws StorageError on all ranks
-  /// when there is nothing to load there.
+  /// when there is nothing to load there, and ConfigError when the checkpoint belongs to a run with another identity.
   bool resume(RunState& state);
 
  private:
@@ -46,6 +53,7 @@ class Snapshot {
   Model& model_;
   Optimizer& optimizer_;
   const TrainerContext& context_;
+  RunIdentity identity_;
 };
 
 }  // namespace ddpkit

@@ -1,16 +1,29 @@
 #include "ddpkit/train/stop_signal.hpp"
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace ddpkit {
 namespace {
 
-// A handler can reach nothing but a static.
-volatile std::sig_atomic_t stop_requests = 0;
+constexpr std::int64_t kEchoNanoseconds = 1'000'000'000;  // a scheduler and mpirun may both pass on the same request
+
+// A handler can reach nothing but statics, and these without a lock.
+std::atomic<std::int64_t> first_request = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+std::int64_t now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
 
 extern "C" void note_stop(int signal) {
-  stop_requests = stop_requests + 1;
-  if (stop_requests == 1) return;
+  std::int64_t none = 0;
+  const std::int64_t time = now();
+  if (first_request.compare_exchange_strong(none, time) || time - none < kEchoNanoseconds) return;
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -28,7 +41,7 @@ struct sigaction handle(int signal) {
 }  // namespace
 
 StopSignal::StopSignal() {
-  stop_requests = 0;
+  first_request = 0;
   term_before_ = handle(SIGTERM);
   usr1_before_ = handle(SIGUSR1);
 }
@@ -39,7 +52,7 @@ StopSignal::~StopSignal() {
 }
 
 bool StopSignal::requested() const noexcept {
-  return stop_requests > 0;
+  return first_request != 0;
 }
 
 }  // namespace ddpkit

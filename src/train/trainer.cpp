@@ -2,7 +2,10 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include "ddpkit/base/text.hpp"
+
+#include "ddpkit/base/error.hpp"
 #include "ddpkit/batch/batch_plan.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/data/loader.hpp"
@@ -20,6 +23,19 @@ void require_equal_data(Communicator& ranks, const Dataset& set, std::string_vie
   require_equal(ranks, name, facts);
 }
 
+/// While it lives the model evaluates; afterwards every layer is as it was.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Model& model) : model_(model), before_(model.modes()) { model_.set_mode(Mode::evaluate); }
+  ~EvaluationMode() { model_.set_modes(before_); }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  Model& model_;
+  std::vector<Mode> before_;
+};
+
 }  // namespace
 
 Trainer::Trainer(Model model, LossFunction loss, const TrainerContext& context)
@@ -30,6 +46,9 @@ Trainer::Trainer(Model model, LossFunction loss, const TrainerContext& context)
 }
 
 Trainer& Trainer::add_metric(std::string name, MetricFunction metric) {
+  const auto taken = [&](const auto& known) { return known.first == name; };
+  if (name == "loss" || std::ranges::any_of(metrics_, taken))
+    throw UsageError(text("Trainer::add_metric: there is a metric called ", name, " already"));
   metrics_.emplace_back(std::move(name), std::move(metric));
   return *this;
 }
@@ -56,7 +75,7 @@ Tally Trainer::evaluate(const Dataset& valid_set) {
   Communicator& ranks = context_.channels.control;
   require_equal_data(ranks, valid_set, "the validation data");
   average_buffers(model_.buffers(), context_.channels);
-  model_.set_mode(Mode::evaluate);
+  const EvaluationMode evaluation_mode(model_);
 
   const SequentialOrder order(valid_set.size());
   std::unique_ptr<Loader> loader;
@@ -82,7 +101,6 @@ Tally Trainer::evaluate(const Dataset& valid_set) {
       if (batch.rows() > 0) add_to_tally(tally, batch, loss(batch), metrics_);
     }
   tally.reduce(context_.channels.control);
-  model_.set_mode(Mode::train);
   return tally;
 }
 

@@ -12,6 +12,18 @@
 
 namespace ddpkit {
 
+namespace {
+
+RunIdentity identity_of(const RunConfig& config, const TrainingPlan& plan) {
+  return {{"batch.global", text(plan.batch.global)},
+          {"run.seed", text(config.run.seed)},
+          {"data.order", std::string(name_of(config.data.order))},
+          {"data.tail", std::string(name_of(config.data.tail))},
+          {"samples in the training data", text(plan.loader->sampler().samples())}};
+}
+
+}  // namespace
+
 TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set)
     : trainer_(trainer),
       config_(trainer.context_.config),
@@ -22,7 +34,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       reducer_(parameters_, channels_, config_.reducer),
       stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
-      snapshot_(trainer.model_, *plan_->optimizer, trainer.context_),
+      snapshot_(trainer.model_, *plan_->optimizer, trainer.context_, identity_of(config_, *plan_)),
       best_(config_.train),
       loss_(located(trainer.loss_, [this] { return text("step ", stepper_.progress().step); })) {
   if (valid_set != nullptr) require_monitored_metric();
@@ -34,22 +46,24 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
 
 TrainSummary TrainingRun::run() {
   start();
-  while (!finished()) {
+  while (!finished() && summary_.end == TrainSummary::End::complete) {
     step();
     if (due(config_.train.evaluate_every, "train.evaluate_every")) evaluate();
     if (due(config_.checkpoint.every, "checkpoint.every")) save(Standing::ordinary, SaveFailure::warn);
-    if (summary_.end != TrainSummary::End::complete) break;
   }
   return finish();
 }
 
 void TrainingRun::start() {
-  trainer_.model_.set_mode(Mode::train);
+  trainer_.model_.ensure_training();
   RunState state;
   if (snapshot_.resume(state)) {
     stepper_.set_progress(state.progress);
     plan_->loader->jump(state.sampler);
     best_.set_state(state.best);
+    saved_at_ = state.progress.step;
+    const bool stopped_early = config_.train.patience > 0 && state.best.without_improvement >= config_.train.patience;
+    if (stopped_early) summary_.end = TrainSummary::End::early;
   }
   started_at_ = stepper_.progress().step;
   recorder_.start(stepper_.progress(), plan_->batch, plan_->loader->sampler().samples());
@@ -99,6 +113,7 @@ void TrainingRun::evaluate() {
   recorder_.record_evaluation(stepper_.progress(), summary_.evaluation);
   for (const auto& callback : trainer_.callbacks_)
     callback_stop_ |= callback->on_evaluation(stepper_.progress(), summary_.evaluation) == Flow::stop;
+  if (evaluated_at_ == started_at_) return;  // nothing was trained: the run has seen this value before
   const BestTracker::Verdict verdict = best_.observe(monitored_value(summary_.evaluation, config_.train.monitor));
   if (verdict.improved && config_.checkpoint.best) save(Standing::best, SaveFailure::warn);
   if (verdict.stop && !finished()) {

@@ -41,6 +41,14 @@ class Model {
   std::vector<NamedTensor> weights() const;
 
   void set_mode(Mode mode) { access_->set_mode(mode); }
+
+  /// Puts the whole model into training mode unless it is there already: layers that the program froze by themselves, such as a
+  /// batch norm in fine-tuning, stay as they are.
+  void ensure_training();
+
+  /// The mode of every submodule, in a fixed order, and back.
+  std::vector<Mode> modes() const { return access_->modes(); }
+  void set_modes(const std::vector<Mode>& modes) { access_->set_modes(modes); }
   void to(const c10::Device& device) { access_->to(device); }
 
   /// How the two kinds of module are reached.
@@ -50,6 +58,8 @@ class Model {
     virtual std::vector<NamedTensor> parameters() const = 0;
     virtual std::vector<NamedTensor> buffers() const = 0;
     virtual void set_mode(Mode mode) = 0;
+    virtual std::vector<Mode> modes() const = 0;
+    virtual void set_modes(const std::vector<Mode>& modes) = 0;
     virtual void to(const c10::Device& device) = 0;
   };
 

@@ -7,8 +7,8 @@
 
 namespace ddpkit {
 
-/// Decides which evaluation is the best so far and when to stop early. The values it sees are equal on all ranks, so its answers
-/// are as well.
+/// Decides which evaluation is the best so far and when to stop early. The values it sees are equal on all ranks, so its
+/// answers are as well.
 class BestTracker {
  public:
   explicit BestTracker(const TrainOptions& options) : options_(options) {}

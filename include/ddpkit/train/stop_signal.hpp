@@ -5,7 +5,8 @@
 namespace ddpkit {
 
 /// While it lives, SIGTERM and SIGUSR1 do not end the process but set a flag, which the training loop brings to all ranks with
-/// the next ballot. A second signal ends the process at once. One at a time per process; earlier handlers come back after it.
+/// the next ballot. A second signal, a second later or more, ends the process at once. One at a time per process; earlier
+/// handlers come back after it.
 class StopSignal {
  public:
   StopSignal();

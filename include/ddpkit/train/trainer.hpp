@@ -26,25 +26,25 @@ struct TrainerContext {
   const RunConfig& config;
   Channels channels;
   Logger& log;
-  RunFolder run_folder;            ///< without a path nothing is written
-  std::string resume_from;          ///< checkpoint, or folder of checkpoints, to go on from; read on rank 0; empty: start anew
+  RunFolder run_folder;     ///< without a path nothing is written
+  std::string resume_from;  ///< checkpoint, or folder of checkpoints, to go on from; read on rank 0; empty: start anew
   c10::Device device = c10::kCPU;
 };
 
 /// How a call of Trainer::train ended. Equal on all ranks.
 struct TrainSummary {
   enum class End {
-    complete,   ///< all steps done
-    early,      ///< a callback asked for the end, or the monitored metric stopped getting better
-    stopped,    ///< asked for by a signal, and saved
+    complete,  ///< all steps done
+    early,     ///< a callback asked for the end, or the monitored metric stopped getting better
+    stopped,   ///< asked for by a signal, and saved
   };
 
   End end = End::complete;
   Progress progress;
-  Tally evaluation;                ///< the last one; empty without a validation set
-  double train_seconds = 0;        ///< in training steps, evaluations and saves not counted
-  double samples_per_second = 0;   ///< over all ranks, while training
-  ReduceCounters counters;         ///< of this rank
+  Tally evaluation;               ///< the last one; empty without a validation set
+  double train_seconds = 0;       ///< in training steps, evaluations and saves not counted
+  double samples_per_second = 0;  ///< over all ranks, while training
+  ReduceCounters counters;        ///< of this rank
 };
 
 /// Trains and evaluates one model on all ranks. Collective in everything it does; used from one thread.

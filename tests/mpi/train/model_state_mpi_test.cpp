@@ -198,3 +198,14 @@ TEST_CASE("after a loss that is not finite on one rank, policy skip keeps weight
     CHECK(item.tensor.isfinite().all().item<bool>());
   }
 }
+
+TEST_CASE("a layer that the program put into evaluation mode stays there through training and evaluation") {
+  const auto ranks = make_communicator();
+  RunConfig config = toy_config();
+  config.run.steps = 2;
+  ToyTrainer toy(*ranks, config);
+  toy.model[1]->eval();
+  toy.train(4);
+  CHECK_FALSE(toy.model[1]->is_training());
+  CHECK(toy.model[0]->is_training());
+}

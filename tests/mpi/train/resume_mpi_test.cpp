@@ -140,3 +140,50 @@ TEST_CASE("a checkpoint of another model is refused on all ranks with what is mi
   }
   ranks->barrier();
 }
+
+TEST_CASE("a checkpoint of a run with another seed or global batch is refused with the difference, on all ranks") {
+  const auto ranks = make_communicator();
+  const RunConfig config = resumable(OptimizerKind::sgd);
+  const SharedFolder folder(*ranks);
+  part(*ranks, config, {folder.run()}, 5);
+  RunConfig other = config;
+  other.run.seed = config.run.seed + 1;
+  other.batch.global = 2 * kGlobalBatch;
+  try {
+    part(*ranks, other, {folder.run(), folder.checkpoints()});
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::config);
+    CHECK_THAT(error.what(), Catch::Contains("batch.global was 12 and is 24") && Catch::Contains("run.seed was 3 and is 4"));
+  }
+  ranks->barrier();
+}
+
+TEST_CASE("a run that stopped early stays stopped when it is started again") {
+  const auto ranks = make_communicator();
+  RunConfig config = toy_config();
+  config.optimizer.lr = 0;  // never gets better
+  config.train.evaluate_every = {1, Extent::Unit::steps};
+  config.train.patience = 2;
+  const SharedFolder folder(*ranks);
+  ToyTrainer first(*ranks, config, {folder.run()});
+  const TrainSummary stopped = first.train(8);
+  CHECK(stopped.end == TrainSummary::End::early);
+  ToyTrainer again(*ranks, config, {folder.run(), folder.checkpoints()});
+  const TrainSummary resumed = again.train(8);
+  CHECK(resumed.end == TrainSummary::End::early);
+  CHECK(resumed.progress.step == stopped.progress.step);
+  ranks->barrier();
+}
+
+TEST_CASE("a run whose first layer is frozen when it goes on finds its optimizer's state on any number of ranks") {
+  const auto ranks = make_communicator();
+  const RunConfig config = resumable(OptimizerKind::adamw);
+  const SharedFolder folder(*ranks);
+  part(*ranks, config, {folder.run()}, 5);
+  torch::nn::Sequential model = toy_model(99);
+  for (auto& parameter : model[0]->parameters()) parameter.set_requires_grad(false);
+  ToyTrainer toy(*ranks, config, {folder.run(), folder.checkpoints()}, model);
+  CHECK(toy.train().progress.step == config.run.steps);
+  ranks->barrier();
+}
