@@ -41,7 +41,10 @@ ExitStatus Job::run(Trainer& trainer) {
 }
 
 ExitStatus Job::run(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set) {
-  if (verb() == Verb::evaluate) return evaluate(trainer, valid_set != nullptr ? *valid_set : train_set);
+  if (verb() == Verb::evaluate) {
+    if (valid_set == nullptr) throw on_all_ranks(ConfigError("evaluate needs a validation set; pass one to Job::run"));
+    return evaluate(trainer, *valid_set);
+  }
   return train(trainer, train_set, valid_set);
 }
 

@@ -37,7 +37,7 @@ int print_configuration(const CommandLine& line, const LoadedConfig& loaded) {
 /// What was asked for, or what is wrong with it, which is reported once the ranks have come together: each has a command line
 /// of its own.
 struct Attempt {
-  std::string help;   ///< to be printed, and nothing else done
+  std::string help;  ///< to be printed, and nothing else done
   CommandLine line;
   LoadedConfig loaded;
   std::exception_ptr failure;
@@ -70,8 +70,8 @@ ExitStatus run_job(Attempt& attempt, Communicator& control, Logger& log, const P
   seed_generators(static_cast<std::uint64_t>(config.run.seed));
   Job job(start_up(attempt.line, std::move(attempt.loaded), control, log), control, log);
   const ExitStatus status = program(job);
-  control.barrier();  // nobody leaves with a status before all have arrived here
-  return status;
+  // Nobody leaves before all have arrived here, and all leave with the same status.
+  return static_cast<ExitStatus>(agree_max(control, static_cast<std::int64_t>(status), "exit status"));
 }
 
 int run(int argc, char** argv, const RunConfig& defaults, const Program& program) {

@@ -74,24 +74,27 @@ void set_threads(Communicator& control, const RunConfig& config, c10::Device dev
   log.info("job", "placement\n" + placement_table(placements));
 }
 
+/// Asked before a run folder is made, so that a wrong path leaves nothing behind. Whether it can be read is seen later.
+bool holds_checkpoint(const fs::path& path) {
+  if (fs::exists(path / Manifest::kFileName)) return true;
+  if (!fs::is_directory(path)) return false;
+  for (const auto& item : fs::directory_iterator(path)) {
+    const bool published = item.path().filename().string().starts_with("step-");  // others are saves that were cut off
+    if (published && fs::exists(item.path() / Manifest::kFileName)) return true;
+  }
+  return false;
+}
+
 /// The newest run of this name that has saved something; a run that failed before it could is passed over.
 fs::path newest_saved_run(const RunOptions& run) {
   const fs::path runs = fs::path(run.dir) / run.name;
   fs::path newest;
   if (fs::exists(runs))
     for (const fs::directory_entry& entry : fs::directory_iterator(runs))
-      if (!entry.is_symlink() && fs::exists(entry.path() / "checkpoints") && entry.path().filename() > newest.filename())
+      if (!entry.is_symlink() && holds_checkpoint(entry.path() / "checkpoints") && entry.path().filename() > newest.filename())
         newest = entry.path();
   if (newest.empty()) throw StorageError(text("run.resume: no run in ", runs.string(), " has saved a checkpoint yet"));
   return newest;
-}
-
-/// Asked before a run folder is made, so that a wrong path leaves nothing behind. Whether it can be read is seen later.
-bool holds_checkpoint(const fs::path& path) {
-  if (fs::exists(path / Manifest::kFileName)) return true;
-  for (const auto& item : fs::directory_iterator(path))
-    if (fs::exists(item.path() / Manifest::kFileName)) return true;
-  return false;
 }
 
 /// Where `run.resume` points: the folder of checkpoints of a run, or one checkpoint.
@@ -102,8 +105,7 @@ std::string resume_path(const RunOptions& run) {
   const fs::path run_or_checkpoint = fs::canonical(path);
   const fs::path store = run_or_checkpoint / "checkpoints";
   const fs::path found = fs::exists(store) ? store : run_or_checkpoint;
-  if (!fs::is_directory(found) || !holds_checkpoint(found))
-    throw StorageError(text("run.resume: there is no checkpoint in ", found.string()));
+  if (!holds_checkpoint(found)) throw StorageError(text("run.resume: there is no checkpoint in ", found.string()));
   return found.string();
 }
 
@@ -114,10 +116,13 @@ RunFolder open_run_folder(Communicator& control, const RunOptions& run, const st
   return create_run_folder(control, {.dir = run.dir, .name = run.name}, log);
 }
 
+/// Under a hidden name first: a run that goes on keeps the configuration it had until the new one is complete.
 void write_config(const LoadedConfig& loaded, const RunFolder& folder) {
-  std::ofstream out(folder.config());
+  const fs::path partial = folder.path() / ".config.yaml.partial";
+  std::ofstream out(partial);
   out << print_config(loaded);
-  if (!out.flush()) throw StorageError(text("cannot write ", folder.config().string()));
+  if (!out.flush()) throw StorageError(text("cannot write ", partial.string()));
+  fs::rename(partial, folder.config());
 }
 
 }  // namespace
@@ -144,6 +149,8 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, Communicator& 
     });
     log.info("job", text("run folder: ", parts.run_folder.path().string()));
   }
+  const std::vector<Fact> kind{{"device", parts.device.is_cuda() ? "cuda" : "cpu"}};
+  require_equal(control, "the devices (hide them with CUDA_VISIBLE_DEVICES= or set comm.backend)", kind);
   const Device device{parts.device.is_cuda() ? Device::Type::cuda : Device::Type::cpu, parts.device.index(), nullptr};
   parts.data = make_data_communicator(control, device, config.comm);
   parts.loaded = std::move(loaded);
