@@ -12,7 +12,7 @@ namespace {
 constexpr double kGraceSeconds = 5;
 
 struct Verdict {
-  MPI_Comm comm = MPI_COMM_NULL;   // never used by the code under test
+  MPI_Comm comm = MPI_COMM_NULL;  // never used by the code under test
   int rank = 0;
   bool failed_anywhere = false;
 };
@@ -35,7 +35,8 @@ struct AgreeOnFailure : Catch::TestEventListenerBase {
     for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
       if (mine != 0 && MPI_Wtime() > deadline) {
         std::cout.flush();
-        std::cerr << "[rank " << verdict().rank << "] '" << stats.testInfo.name << "' failed here while other ranks still wait\n";
+        std::cerr << "[rank " << verdict().rank << "] '" << stats.testInfo.name
+                  << "' failed here while other ranks still wait\n";
         MPI_Abort(MPI_COMM_WORLD, 1);
       }
       std::this_thread::yield();

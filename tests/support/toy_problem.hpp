@@ -49,9 +49,8 @@ class ToyDataset final : public Dataset {
 
  private:
   std::int64_t samples_;
-  std::vector<FieldSpec> fields_{{"input", DType::float64, {kToyInputs}},
-                                 {"target", DType::float64, {kToyOutputs}},
-                                 {"tokens", DType::float64, {}}};
+  std::vector<FieldSpec> fields_{
+      {"input", DType::float64, {kToyInputs}}, {"target", DType::float64, {kToyOutputs}}, {"tokens", DType::float64, {}}};
 };
 
 /// A smooth network in float64, the same on every rank for the same seed.
@@ -77,8 +76,7 @@ inline double distance(const torch::nn::Module& a, const torch::nn::Module& b) {
   double largest = 0;
   const auto first = a.parameters();
   const auto second = b.parameters();
-  for (std::size_t i = 0; i < first.size(); ++i)
-    largest = std::max(largest, (first[i] - second[i]).abs().max().item<double>());
+  for (std::size_t i = 0; i < first.size(); ++i) largest = std::max(largest, (first[i] - second[i]).abs().max().item<double>());
   return largest;
 }
 

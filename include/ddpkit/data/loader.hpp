@@ -20,12 +20,12 @@ class BlockPool;
 class Prefetcher;
 
 struct LoaderOptions {
-  SamplerOptions sampler{};       ///< global batch, tail, phase, rank and world size
+  SamplerOptions sampler{};     ///< global batch, tail, phase, rank and world size
   std::int64_t micro = 1;       ///< rows of a micro-batch
-  TransformChain transforms{};    ///< applied to each sample after it is gathered
+  TransformChain transforms{};  ///< applied to each sample after it is gathered
   Bytes prefetch = {64 << 20};  ///< memory for micro-batches gathered ahead of use, at least one of which always is
   std::int64_t workers = 1;     ///< threads that gather them; 0: the consumer gathers each when it asks for it
-  SamplerState start{};           ///< where to begin; its `global` may differ from the sampler's
+  SamplerState start{};         ///< where to begin; its `global` may differ from the sampler's
 };
 
 /// Hands out the windows of one rank, one epoch after the other without end. Micro-batches are gathered ahead of use, across

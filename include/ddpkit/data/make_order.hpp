@@ -12,7 +12,7 @@ namespace ddpkit {
 struct OrderOptions {
   OrderKind kind = OrderKind::shuffle;
   std::uint64_t seed = 0;
-  std::int64_t block = 1024;    ///< samples in one run of OrderKind::blocks
+  std::int64_t block = 1024;      ///< samples in one run of OrderKind::blocks
   std::vector<double> weights{};  ///< one per sample, for OrderKind::weighted, which no file can give
 };
 

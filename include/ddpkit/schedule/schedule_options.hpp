@@ -49,9 +49,9 @@ struct ScheduleOptions {
   Decay decay = Decay::constant;
   std::vector<Extent> milestones{};  ///< multi_step
   Extent period{};                   ///< step: between drops; cosine_restarts: first cycle; wsd: length of the decay
-  double period_factor = 1;        ///< cosine_restarts: each cycle is so many times as long as the one before
-  double gamma = 0.1;              ///< step, multi_step: factor of a drop; exponential: factor per epoch
-  double power = 1;                ///< polynomial
+  double period_factor = 1;          ///< cosine_restarts: each cycle is so many times as long as the one before
+  double gamma = 0.1;                ///< step, multi_step: factor of a drop; exponential: factor per epoch
+  double power = 1;                  ///< polynomial
   double final_factor = 0;  ///< linear, polynomial, cosine, wsd: last rate; cosine_restarts: lowest; as a factor of the target
 };
 

@@ -7,8 +7,8 @@ namespace ddpkit {
 /// What should happen after a step, in rising order of urgency. Agreed by all ranks: the most urgent wish of any rank wins.
 enum class Wish {
   go_on,
-  finish,          ///< the program asked for the end of training
-  save_and_stop,   ///< a signal asked to make room
+  finish,         ///< the program asked for the end of training
+  save_and_stop,  ///< a signal asked to make room
 };
 
 /// What became of a window. Equal on all ranks, except where said.
@@ -20,12 +20,12 @@ struct StepResult {
   };
 
   Update update = Update::applied;
-  std::int64_t step = 0;       ///< number of this step, from 0
-  double loss = 0;             ///< mean over all items of all ranks
-  double count = 0;            ///< items: rows or tokens
-  std::int64_t rows = 0;       ///< real samples
-  double lr = 0;               ///< learning rate of the schedule at this step
-  double grad_norm = 0;        ///< global norm of the mean gradient, before clipping
+  std::int64_t step = 0;  ///< number of this step, from 0
+  double loss = 0;        ///< mean over all items of all ranks
+  double count = 0;       ///< items: rows or tokens
+  std::int64_t rows = 0;  ///< real samples
+  double lr = 0;          ///< learning rate of the schedule at this step
+  double grad_norm = 0;   ///< global norm of the mean gradient, before clipping
   Wish wish = Wish::go_on;
   double data_seconds = 0;     ///< mean over ranks: waiting for batches
   double compute_seconds = 0;  ///< mean over ranks: forward and backward, with the communication that overlaps them

@@ -1,4 +1,5 @@
-// What needs a communicator that adds in a fixed order or that fails on demand. Everything else is in grad_reducer_mpi_test.cpp.
+// What needs a communicator that adds in a fixed order or that fails on demand. Everything else is in
+// grad_reducer_mpi_test.cpp.
 #include "ddpkit/reduce/grad_reducer.hpp"
 
 #include <torch/nn.h>
