@@ -13,7 +13,7 @@ namespace {
 std::unique_ptr<Order> make_weighted(std::int64_t size, const OrderOptions& options) {
   if (static_cast<std::int64_t>(options.weights.size()) != size)
     throw ConfigError(text("data.order: weighted needs one weight for each of ", size, " samples, got ", options.weights.size(),
-                           "; the program passes them in OrderOptions::weights"));
+                           "; the program passes them to Trainer::set_sample_weights or in OrderOptions::weights"));
   return std::make_unique<WeightedOrder>(options.weights, options.seed);
 }
 

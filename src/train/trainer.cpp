@@ -53,6 +53,11 @@ Trainer& Trainer::add_metric(std::string name, MetricFunction metric) {
   return *this;
 }
 
+Trainer& Trainer::set_sample_weights(std::vector<double> weights) {
+  sample_weights_ = std::move(weights);
+  return *this;
+}
+
 Trainer& Trainer::add_callback(std::shared_ptr<Callback> callback) {
   callbacks_.push_back(std::move(callback));
   return *this;

@@ -25,13 +25,14 @@ RunLength run_length(const RunConfig& config, const Loader& loader) {
   return {.steps = config.run.steps > 0 ? config.run.steps : config.run.epochs * per_epoch, .steps_per_epoch = per_epoch};
 }
 
-TrainingPlan plan(const TrainerContext& context, const Model& model, const Dataset& train_set) {
+TrainingPlan plan(const PlanInput& input) {
+  const auto& [context, model, train_set, sample_weights] = input;
   const RunConfig& config = context.config;
   const BatchPlan batch = solve_batch(config.batch, context.channels.control.world_size());
   std::unique_ptr<Order> order = make_order(train_set.size(), {.kind = config.data.order,
                                                                .seed = static_cast<std::uint64_t>(config.run.seed),
                                                                .block = config.data.block,
-                                                               .weights = {}});
+                                                               .weights = sample_weights});
   auto loader = std::make_unique<Loader>(train_set, *order, loader_options(config, batch, context.channels.control));
   const RunLength length = run_length(config, *loader);
   return {.batch = batch,
@@ -44,10 +45,10 @@ TrainingPlan plan(const TrainerContext& context, const Model& model, const Datas
 
 }  // namespace
 
-std::unique_ptr<TrainingPlan> plan_training(const TrainerContext& context, const Model& model, const Dataset& train_set) {
+std::unique_ptr<TrainingPlan> plan_training(const PlanInput& input) {
   std::unique_ptr<TrainingPlan> result;
-  all_or_none(context.channels.control, "planning the run",
-              [&] { result = std::make_unique<TrainingPlan>(plan(context, model, train_set)); });
+  all_or_none(input.context.channels.control, "planning the run",
+              [&] { result = std::make_unique<TrainingPlan>(plan(input)); });
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "ddpkit/batch/batch_plan.hpp"
 #include "ddpkit/data/loader.hpp"
@@ -22,7 +23,15 @@ struct TrainingPlan {
   std::unique_ptr<Optimizer> optimizer;
 };
 
-/// Collective: what is wrong on one rank is an error on all. `train_set` must outlive the plan.
-std::unique_ptr<TrainingPlan> plan_training(const TrainerContext& context, const Model& model, const Dataset& train_set);
+/// What a plan is made from. All of it must outlive the plan.
+struct PlanInput {
+  const TrainerContext& context;
+  const Model& model;
+  const Dataset& train_set;
+  const std::vector<double>& sample_weights;
+};
+
+/// Collective: what is wrong on one rank is an error on all.
+std::unique_ptr<TrainingPlan> plan_training(const PlanInput& input);
 
 }  // namespace ddpkit

@@ -29,7 +29,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       config_(trainer.context_.config),
       channels_(trainer.context_.channels),
       valid_set_(valid_set),
-      plan_(plan_training(trainer.context_, trainer.model_, train_set)),
+      plan_(plan_training({trainer.context_, trainer.model_, train_set, trainer.sample_weights_})),
       parameters_(trainer.model_.parameters()),
       reducer_(parameters_, channels_, config_.reducer),
       stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),

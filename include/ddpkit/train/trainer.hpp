@@ -57,6 +57,9 @@ class Trainer {
   /// A metric next to the loss, for training and evaluation alike. The name appears as "train/<name>" and "valid/<name>".
   Trainer& add_metric(std::string name, MetricFunction metric);
 
+  /// One weight per sample of the training set, for `data.order: weighted`: how often it is drawn compared with the others.
+  Trainer& set_sample_weights(std::vector<double> weights);
+
   Trainer& add_callback(std::shared_ptr<Callback> callback);
 
   /// Trains as the configuration says. Continues from `run.resume` where that is set. Throws on all ranks: CommError
@@ -80,6 +83,7 @@ class Trainer {
   TrainerContext context_;
   std::vector<std::pair<std::string, MetricFunction>> metrics_;
   std::vector<std::shared_ptr<Callback>> callbacks_;
+  std::vector<double> sample_weights_;
 };
 
 }  // namespace ddpkit

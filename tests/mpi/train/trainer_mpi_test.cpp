@@ -188,3 +188,23 @@ TEST_CASE("without a run folder nothing is written") {
   ranks->barrier();
   if (ranks->rank() == 0) CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+TEST_CASE("a weighted order draws by the weights that the program gives") {
+  const auto ranks = make_communicator();
+  RunConfig config = toy_config();
+  config.data.order = OrderKind::weighted;
+  ToyTrainer toy(*ranks, config);
+  std::vector<double> weights(kTrainSamples, 1);
+  std::fill_n(weights.begin(), kTrainSamples / 2, 0);
+  toy.trainer.set_sample_weights(weights);
+  bool drawn_without_weight = false;
+  toy.loss = [&](const Batch& batch) {
+    for (const std::int64_t id : batch.ids()) drawn_without_weight |= id < kTrainSamples / 2;
+    return toy_loss(toy.model, batch);
+  };
+  CHECK(toy.train().progress.step == config.run.steps);
+  CHECK_FALSE(drawn_without_weight);
+
+  ToyTrainer without(*ranks, config);
+  CHECK_THROWS_WITH(without.train(), Catch::Contains("set_sample_weights"));
+}
