@@ -59,6 +59,12 @@ Attempt try_to_read(int argc, char** argv, const RunConfig& defaults) {
   return attempt;
 }
 
+/// Without a communicator nobody knows whether others have the same error, so every rank tells its own.
+int print_lone_error(std::string_view program, std::string_view what, ExitStatus status) {
+  std::cerr << text(program, ": rank ", read_launch_environment().rank, ": ", what, "\n") << std::flush;
+  return static_cast<int>(status);
+}
+
 ExitStatus run_job(Attempt& attempt, Communicator& control, Logger& log, const Program& program) {
   all_or_none(control, "reading command line and configuration", [&] {
     if (attempt.failure) std::rethrow_exception(attempt.failure);
@@ -91,11 +97,9 @@ int main(int argc, char** argv, const RunConfig& defaults, const Program& progra
   try {
     return run(argc, argv, defaults, program);
   } catch (const Error& error) {
-    if (first_rank()) std::cerr << argv[0] << ": " << error.what() << std::endl;
-    return static_cast<int>(error.status());
+    return print_lone_error(argv[0], error.what(), error.status());
   } catch (const std::exception& error) {
-    std::cerr << argv[0] << ": " << error.what() << std::endl;
-    return static_cast<int>(ExitStatus::internal);
+    return print_lone_error(argv[0], error.what(), ExitStatus::internal);
   }
 }
 
