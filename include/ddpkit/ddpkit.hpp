@@ -3,6 +3,7 @@
 // Everything a training program needs. Files that are compiled often include the single headers instead.
 
 #include "ddpkit/app/main.hpp"
+#include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/make_communicator.hpp"
 #include "ddpkit/data/in_memory_dataset.hpp"

@@ -18,7 +18,8 @@
 
 namespace ddpkit {
 
-/// The user's loss of one micro-batch. Called with at least one row; the mean it returns must be over `count` items.
+/// The user's loss of one micro-batch. Called with at least one row; the mean it returns must be over `count` items. Evaluation
+/// calls it too, without recording a graph: what takes gradients inside asks at::GradMode::is_enabled() first.
 using LossFunction = std::function<Loss(const Batch&)>;
 
 /// Takes one optimizer step per window. The only one who scales anything.

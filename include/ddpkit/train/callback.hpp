@@ -6,7 +6,8 @@
 
 namespace ddpkit {
 
-/// Whether training goes on. A stop asked for on any rank stops all of them after the same step.
+/// Whether training goes on. A stop asked for on any rank stops all of them after the same step: the next one, since the wish
+/// travels with its gradients.
 enum class Flow { go_on, stop };
 
 /// What a program may do at certain moments of training. Every function is called on all ranks, so collectives are allowed as
