@@ -53,7 +53,7 @@ function(ddpkit_mpi_tests layer)
   endif()
   _ddpkit_test_program(mpi_${layer} ${_unity} SOURCES ${_sources} LIBRARIES ${ARG_LIBRARIES} ddpkit_test_mpi_main)
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 60)
+    set(ARG_TIMEOUT 180)  # ample: a busy machine slows waiting ranks tenfold
   endif()
   foreach(_ranks IN ITEMS 1 2 3 4)
     ddpkit_add_mpirun_test(mpi.${layer}.np${_ranks} RANKS ${_ranks} TIMEOUT ${ARG_TIMEOUT} COMMAND mpi_${layer})
