@@ -7,6 +7,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(XxHash REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
 if(NOT TARGET yaml-cpp::yaml-cpp)  # 0.7 exports the bare name
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()

@@ -5,7 +5,7 @@ build="$checkout/build"
 deps="$checkout/.deps"
 
 build_packages=(g++ cmake ninja-build libopenmpi-dev openmpi-bin libyaml-cpp-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
-  zlib1g-dev libxxhash-dev python3 python3-venv)
+  zlib1g-dev libxxhash-dev libeigen3-dev python3 python3-venv)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }

@@ -23,6 +23,7 @@ ONLY_IN = [  # (what an include begins with, the places that may have it)
     ("cuda", ("src/comm/nccl/", "src/cuda/")),
     ("yaml-cpp/", ("src/config/",)),
     ("spdlog/", ("src/base/log.cpp",)),
+    ("Eigen/", ("src/batch/",)),
 ]
 
 

@@ -3,19 +3,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <iomanip>
 #include <memory>
-#include <sstream>
 #include <thread>
 
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/base/text_table.hpp"
 
 namespace ddpkit {
 namespace {
-
-using Row = std::array<std::string, 5>;
 
 struct CpuSetDeleter {
   void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
@@ -33,15 +29,6 @@ std::vector<int> first_cores(unsigned count) {
   std::vector<int> cores;
   for (unsigned core = 0; core < std::max(1U, count); ++core) cores.push_back(static_cast<int>(core));
   return cores;
-}
-
-void append_row(std::ostringstream& out, const Row& row, const std::array<std::size_t, 5>& widths) {
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const bool number = i == 0 || i == 3;
-    const bool last = i + 1 == row.size();
-    out << (i == 0 ? "" : "  ") << (number ? std::right : std::left) << std::setw(last ? 0 : static_cast<int>(widths[i]))
-        << row[i];
-  }
 }
 
 std::string warning_for(std::span<const Placement> placements) {
@@ -84,18 +71,10 @@ std::string format_cores(std::span<const int> cores) {
 }
 
 std::string placement_table(std::span<const Placement> placements) {
-  std::vector<Row> rows{{"rank", "host", "cores", "threads", "device"}};
-  for (const Placement& p : placements)
-    rows.push_back({text(p.rank), p.host, format_cores(p.cores), text(p.threads), p.device});
-  std::array<std::size_t, 5> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::ostringstream out;
-  for (const Row& row : rows) {
-    if (&row != rows.data()) out << '\n';
-    append_row(out, row, widths);
-  }
-  return out.str() + warning_for(placements);
+  using enum TextTable::Align;
+  TextTable table({{"rank"}, {"host", left}, {"cores", left}, {"threads"}, {"device", left}});
+  for (const Placement& p : placements) table.add({text(p.rank), p.host, format_cores(p.cores), text(p.threads), p.device});
+  return table.str() + warning_for(placements);
 }
 
 }  // namespace ddpkit

@@ -11,7 +11,9 @@
 #include "ddpkit/reduce/reducer_options.hpp"
 #include "ddpkit/schedule/schedule_options.hpp"
 #include "ddpkit/step/stepper_options.hpp"
+#include "ddpkit/tensor/memory_options.hpp"
 #include "ddpkit/train/train_options.hpp"
+#include "ddpkit/tune/tune_options.hpp"
 
 namespace ddpkit {
 
@@ -28,6 +30,8 @@ struct RunConfig {
   TrainOptions train;
   MetricOptions metrics;
   CheckpointOptions checkpoint;
+  MemoryOptions memory;
+  TuneOptions tune;
   UserSettings user;  ///< what the program itself makes of it
 };
 
@@ -56,6 +60,8 @@ void visit_fields(Visitor& visit, RunConfig& config) {
   visit("train", config.train, "evaluation and early stopping");
   visit("metrics", config.metrics, "what is recorded and shown");
   visit("checkpoint", config.checkpoint, "what is saved");
+  visit("memory", config.memory, "how much a rank may use, and what happens when it is not enough");
+  visit("tune", config.tune, "how the verbs probe and tune measure");
   visit("user", config.user, "settings of the program itself: single values under names of its own");
 }
 

@@ -30,6 +30,8 @@ struct MetricOptions {
   std::chrono::milliseconds progress_every = std::chrono::seconds(5);
   bool jsonl = true;
   bool tensorboard = true;
+  bool noise_scale = false;
+  std::int64_t noise_steps = 100;
 };
 
 template <class Visitor>
@@ -39,6 +41,9 @@ void visit_fields(Visitor& visit, MetricOptions& options) {
   visit("progress_every", options.progress_every, "time between plain progress lines", at_least(1));
   visit("jsonl", options.jsonl, "write metrics.jsonl in the run folder");
   visit("tensorboard", options.tensorboard, "write TensorBoard event files in the run folder");
+  visit("noise_scale", options.noise_scale,
+        "measure the gradient noise scale, which says how large a global batch is worth it");
+  visit("noise_steps", options.noise_steps, "steps over which the noise scale is smoothed", at_least(2));
 }
 
 }  // namespace ddpkit

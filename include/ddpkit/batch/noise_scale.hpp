@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ddpkit {
+
+/// Squared norms of the mean gradient over a small and over the whole batch of one window.
+struct NoiseObservation {
+  double small_batch = 0;         ///< samples
+  double small_squared_norm = 0;  ///< mean over ranks where several have such a batch
+  double large_batch = 0;
+  double large_squared_norm = 0;
+};
+
+/// The simple noise scale B = tr(Sigma) / |G|^2: the batch at which the noise of the gradient equals the gradient.
+struct NoiseEstimate {
+  double noise_scale = 0;  ///< samples; NaN until there is one
+  double low = 0;          ///< ends of the 95 % band
+  double high = 0;
+  double gradient = 0;     ///< |G|^2
+  double variance = 0;     ///< tr(Sigma) of one sample
+  std::int64_t windows = 0;
+};
+
+/// Estimates the noise scale over the last windows: |G|^2 = (B |g_B|^2 - b |g_b|^2) / (B - b) and
+/// tr(Sigma) = (|g_b|^2 - |g_B|^2) / (1/b - 1/B), each smoothed by itself (McCandlish et al. 2018, arXiv:1812.06162, appendix A).
+class NoiseScale {
+ public:
+  /// `windows`: over how many the two are smoothed.
+  explicit NoiseScale(std::int64_t windows);
+
+  /// Passed over where the batches are equal or a norm is not finite.
+  void observe(const NoiseObservation& observation);
+
+  NoiseEstimate estimate() const;
+
+ private:
+  double decay_;
+  double weight_ = 0;
+  std::int64_t windows_ = 0;
+  double gradient_ = 0;  // exponentially weighted sums
+  double variance_ = 0;
+  double gradient_squared_ = 0;
+  double variance_squared_ = 0;
+  double product_ = 0;
+  double weight_squared_ = 0;
+};
+
+/// Steps to a target: S(B) = S_min (1 + B_crit / B), with B_crit taken to be the noise scale. The factor by which the steps
+/// shrink when the batch goes from `from` to `to`.
+double steps_ratio(double critical_batch, double from, double to);
+
+/// "global batch 4096 is 5.2 times the critical batch (790, band 600 to 1,100): doubling it would cut the steps to target by 8 %".
+std::string batch_advice(double global, const NoiseEstimate& estimate);
+
+}  // namespace ddpkit
