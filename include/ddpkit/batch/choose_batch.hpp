@@ -26,9 +26,9 @@ struct BatchChoice {
   std::string explanation;        ///< "micro 96: 91 % of the plateau, 78 % of memory; 128 would gain 2 % and needs 97 %"
 };
 
-/// The smallest micro-batch that fits and reaches `profile.knee_efficiency` of the fastest plan that fits: more costs memory and
-/// gains little. Pure. Throws ConfigError that says what to change when no whole numbers make `global` on `world_size` ranks, or
-/// none of those fits.
+/// The smallest micro-batch that fits and reaches `profile.knee_efficiency` of the fastest plan that fits: more costs memory
+/// and gains little. Pure. Throws ConfigError that says what to change when no whole numbers make `global` on `world_size`
+/// ranks, or none of those fits.
 BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::int64_t world_size);
 
 }  // namespace ddpkit

@@ -18,13 +18,14 @@ struct NoiseEstimate {
   double noise_scale = 0;  ///< samples; NaN until there is one
   double low = 0;          ///< ends of the 95 % band
   double high = 0;
-  double gradient = 0;     ///< |G|^2
-  double variance = 0;     ///< tr(Sigma) of one sample
+  double gradient = 0;  ///< |G|^2
+  double variance = 0;  ///< tr(Sigma) of one sample
   std::int64_t windows = 0;
 };
 
 /// Estimates the noise scale over the last windows: |G|^2 = (B |g_B|^2 - b |g_b|^2) / (B - b) and
-/// tr(Sigma) = (|g_b|^2 - |g_B|^2) / (1/b - 1/B), each smoothed by itself (McCandlish et al. 2018, arXiv:1812.06162, appendix A).
+/// tr(Sigma) = (|g_b|^2 - |g_B|^2) / (1/b - 1/B), each smoothed by itself (McCandlish et al. 2018, arXiv:1812.06162, appendix
+/// A).
 class NoiseScale {
  public:
   /// `windows`: over how many the two are smoothed.
@@ -51,7 +52,8 @@ class NoiseScale {
 /// shrink when the batch goes from `from` to `to`.
 double steps_ratio(double critical_batch, double from, double to);
 
-/// "global batch 4096 is 5.2 times the critical batch (790, band 600 to 1,100): doubling it would cut the steps to target by 8 %".
+/// "global batch 4096 is 5.2 times the critical batch (790, band 600 to 1,100): doubling it would cut the steps to target by 8
+/// %".
 std::string batch_advice(double global, const NoiseEstimate& estimate);
 
 }  // namespace ddpkit

@@ -11,9 +11,9 @@ namespace ddpkit {
 
 struct SweepOptions {
   std::int64_t min_micro = 1;
-  std::int64_t max_micro = 0;          ///< 0: no limit but memory
-  double efficiency = 0.9;             ///< of the knee
-  std::int64_t memory_limit = 0;       ///< bytes of the rank with the least; 0: not known
+  std::int64_t max_micro = 0;     ///< 0: no limit but memory
+  double efficiency = 0.9;        ///< of the knee
+  std::int64_t memory_limit = 0;  ///< bytes of the rank with the least; 0: not known
   double memory_target = 0.9;
   std::vector<std::int64_t> wanted{};  ///< sizes that will be chosen among, such as the divisors of a local batch
 };

@@ -16,8 +16,8 @@ class ThroughputModel {
   /// and for times that are not positive. Never a negative t0 or rate.
   explicit ThroughputModel(std::span<const MicroMeasurement> measured);
 
-  double t0() const noexcept { return t0_; }      ///< seconds
-  double rate() const noexcept { return rate_; }  ///< samples per second of the plateau
+  double t0() const noexcept { return t0_; }              ///< seconds
+  double rate() const noexcept { return rate_; }          ///< samples per second of the plateau
   double residual() const noexcept { return residual_; }  ///< largest relative deviation of a measurement from the fit
   enum class Basis { fit, measured };
   Basis basis() const noexcept { return residual_ > 0.05 ? Basis::measured : Basis::fit; }
@@ -40,7 +40,7 @@ class ThroughputModel {
   double t0_ = 0;
   double rate_ = 0;
   double residual_ = 0;
-  double t0_error_ = 0;    // standard errors and the covariance of t0 and 1/r
+  double t0_error_ = 0;  // standard errors and the covariance of t0 and 1/r
   double slope_error_ = 0;
   double covariance_ = 0;
 };

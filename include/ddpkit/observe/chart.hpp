@@ -19,7 +19,7 @@ struct Chart {
   struct Point {
     double x = 0;
     double y = 0;
-    double low = y;   ///< ends of an interval, drawn as a bar where they differ from y
+    double low = y;  ///< ends of an interval, drawn as a bar where they differ from y
     double high = y;
   };
   enum class Mark {

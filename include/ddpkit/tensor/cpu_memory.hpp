@@ -11,8 +11,8 @@
 
 namespace ddpkit {
 
-/// Makes it the process's allocator for CPU tensors. First thing in main, before other threads; `ddpkit::main` does it. A second
-/// call does nothing. What was allocated before is freed as before, and not counted.
+/// Makes it the process's allocator for CPU tensors. First thing in main, before other threads; `ddpkit::main` does it. A
+/// second call does nothing. What was allocated before is freed as before, and not counted.
 void install_cpu_memory();
 
 /// Whether install_cpu_memory was called.

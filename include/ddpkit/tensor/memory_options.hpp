@@ -45,10 +45,12 @@ void visit_fields(Visitor& visit, MemoryOptions& options) {
         "ranks of the node, on a GPU the device",
         at_least(1));
   visit("target", options.target, "part of the limit that a batch may use by plan", between(0.01, 1));
-  visit("when_full", options.when_full,
-        "ladder: give the window up on all ranks, release caches or halve the micro-batch, and try it again; stop: end the run");
+  visit(
+      "when_full", options.when_full,
+      "ladder: give the window up on all ranks, release caches or halve the micro-batch, and try it again; stop: end the run");
   visit("bf16", options.bf16, "forward and backward in bfloat16 where LibTorch's autocast allows it; changes results");
-  visit("recompute", options.recompute, "activations inside ddpkit::recomputed(...) are computed again in backward; costs time");
+  visit("recompute", options.recompute,
+        "activations inside ddpkit::recomputed(...) are computed again in backward; costs time");
 }
 
 }  // namespace ddpkit
