@@ -16,10 +16,16 @@ class ThroughputModel {
   /// and for times that are not positive. Never a negative t0 or rate.
   explicit ThroughputModel(std::span<const MicroMeasurement> measured);
 
-  double t0() const noexcept { return t0_; }              ///< seconds
-  double rate() const noexcept { return rate_; }          ///< samples per second of the plateau
-  double residual() const noexcept { return residual_; }  ///< largest relative deviation of a measurement from the fit
-  enum class Basis { fit, measured };
+  double t0() const noexcept { return t0_; }           ///< seconds
+  double rate() const noexcept { return 1 / slope_; }  ///< samples per second of the plateau
+
+  /// Largest relative deviation of a measurement from the fit, less what its own interval explains.
+  double residual() const noexcept { return residual_; }
+
+  enum class Basis {
+    fit,       ///< t0 + b / r
+    measured,  ///< the measured curve, since the machine does not follow the formula
+  };
   Basis basis() const noexcept { return residual_ > 0.05 ? Basis::measured : Basis::fit; }
 
   /// Seconds of one micro-batch. Basis::measured: between measurements by lines, beyond them by the nearest one's rate.
@@ -29,19 +35,28 @@ class ThroughputModel {
   double efficiency(double micro) const;
 
   struct Knee {
-    double micro = 0;  ///< smallest size with the efficiency
-    double low = 0;    ///< band, from the intervals of the measurements
+    double micro = 0;  ///< smallest size with the efficiency, at least 1
+    double low = 0;    ///< 95 % band, from the intervals of the measurements
     double high = 0;
   };
+
+  /// `efficiency` lies between 0 and 1.
   Knee knee(double efficiency) const;
 
  private:
-  std::vector<MicroMeasurement> measured_;
+  void fit();
+  double fitted(double micro) const { return t0_ + micro * slope_; }
+  double curve(double micro) const;
+  double best_rate() const;
+  Knee fitted_knee(double efficiency) const;
+  Knee measured_knee(double efficiency) const;
+
+  std::vector<MicroMeasurement> measured_;  // in rising order of micro
   double t0_ = 0;
-  double rate_ = 0;
+  double slope_ = 0;  // seconds per sample, 1 / r
   double residual_ = 0;
-  double t0_error_ = 0;  // standard errors and the covariance of t0 and 1/r
-  double slope_error_ = 0;
+  double t0_variance_ = 0;
+  double slope_variance_ = 0;
   double covariance_ = 0;
 };
 
