@@ -1,5 +1,6 @@
 #include "ddpkit/base/figures.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -19,7 +20,7 @@ std::string digits(double value, std::chars_format format, int precision) {
 std::string with_groups(std::string number) {
   const std::size_t first = number.starts_with('-') ? 1 : 0;
   const std::size_t whole = std::min(number.find('.'), number.size());
-  for (std::size_t at = whole; at > first + 3; at -= 3) number.insert(at - 3, ",");
+  for (std::size_t at = whole; at > first + 3; at -= 3) number.insert(at - 3, 1, ',');
   return number;
 }
 
@@ -60,6 +61,10 @@ std::string figure(double value) {
   const int magnitude = size == 0 ? 0 : static_cast<int>(std::floor(std::log10(size) + 1e-9));
   const int decimals = std::max(0, kDigits - 1 - magnitude);
   return with_groups(without_idle_zeros(digits(shown == 0 ? 0.0 : shown, std::chars_format::fixed, decimals)));
+}
+
+std::string fixed_figure(double value, int decimals) {
+  return std::isfinite(value) ? with_groups(digits(value, std::chars_format::fixed, decimals)) : figure(value);
 }
 
 std::string bytes_figure(double bytes) {

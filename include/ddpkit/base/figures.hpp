@@ -14,6 +14,9 @@ std::string grouped(std::int64_t count);
 /// Three significant digits: "0.0123", "12.3", "1,230", "51,200"; from 1e7 on and below 1e-4 as "1.2e+07", "1.2e-05".
 std::string figure(double value);
 
+/// With so many decimals: "0.250", "1,234.5".
+std::string fixed_figure(double value, int decimals);
+
 /// "512 B", "1.5 KiB", "26.2 MiB", "1,020 GiB".
 std::string bytes_figure(double bytes);
 

@@ -31,6 +31,11 @@ TEST_CASE("figures have three significant digits and no idle zeros") {
   CHECK(figure(std::numeric_limits<double>::infinity()) == "inf");
 }
 
+TEST_CASE("decimals can be fixed") {
+  CHECK(fixed_figure(0.25, 3) == "0.250");
+  CHECK(fixed_figure(-1234.56, 1) == "-1,234.6");
+}
+
 TEST_CASE("sizes, times and shares carry their unit") {
   CHECK(bytes_figure(512) == "512 B");
   CHECK(bytes_figure(1536) == "1.5 KiB");
