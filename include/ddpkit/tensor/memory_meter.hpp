@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+
+#include "ddpkit/base/quantity.hpp"
 
 namespace ddpkit {
 
@@ -12,7 +15,7 @@ struct MemoryReading {
   std::int64_t live = 0;      ///< held by tensors now
   std::int64_t peak = 0;      ///< most that was live since the last reset
   std::int64_t reserved = 0;  ///< taken from the device, cached blocks included; a CPU has no cache: equal to `live`
-  std::int64_t limit = 0;     ///< allocations beyond it are refused
+  std::int64_t limit = 0;     ///< allocations beyond it are refused; 0: none known
 };
 
 /// Reads the allocator that serves a device. Not collective. Thread-safe as far as the allocator is.
@@ -27,7 +30,8 @@ class MemoryMeter {
 };
 
 /// For the CPU what the allocator of tensor/cpu_memory.hpp counts, for an accelerator its caching allocator's statistics.
-/// Throws UsageError for the CPU when that allocator is not installed.
-std::unique_ptr<MemoryMeter> make_memory_meter(c10::Device device);
+/// `limit`: what was set as `memory.limit`; the CPU's allocator knows its own. Throws UsageError for the CPU when that
+/// allocator is not installed, and for a device whose allocator has no statistics.
+std::unique_ptr<MemoryMeter> make_memory_meter(c10::Device device, std::optional<Bytes> limit = {});
 
 }  // namespace ddpkit
