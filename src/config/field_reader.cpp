@@ -39,11 +39,12 @@ std::string did_you_mean(std::string_view name) {
   return name.empty() ? std::string() : text("; did you mean '", name, "'?");
 }
 
-// The full path of a field that has this name in some other section.
+// The full path of a field that has this name in some other section; the one nearest to the root.
 std::string elsewhere(std::string_view name) {
   std::string found;
+  const auto depth = [](const std::string& path) { return std::count(path.begin(), path.end(), '.'); };
   for_each_leaf(describe({}), "", [&](const std::string& path, const Field& field) {
-    if (found.empty() && field.name == name) found = path;
+    if (field.name == name && (found.empty() || depth(path) < depth(found))) found = path;
   });
   return found;
 }

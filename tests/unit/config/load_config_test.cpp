@@ -117,7 +117,8 @@ TEST_CASE("an unknown key is told with the nearest name, or with where it belong
   CHECK(complaint("btach: {global: 1}") == "run.yaml:1:1: btach: unknown key; did you mean 'batch'?");
   CHECK(complaint("lr: 1") == "run.yaml:1:1: lr: unknown key; did you mean 'optimizer.lr'?");
   CHECK(complaint("batch: {xylophone: 1}") ==
-        "run.yaml:1:9: batch.xylophone: unknown key; valid here: global, micro, accumulate");
+        "run.yaml:1:9: batch.xylophone: unknown key; valid here: global, micro, accumulate, max_micro, schedule, growth, "
+        "shrink");
   CHECK(complaint("", {"batch.globl=1"}) == "--set batch.globl=1: batch.globl: unknown key; did you mean 'global'?");
 }
 

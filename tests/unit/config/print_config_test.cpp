@@ -27,8 +27,8 @@ class Scrambler {
   void operator()(std::string_view, double& value, std::string_view, const Range& range = {}) { value = number(range); }
   void operator()(std::string_view, std::string& value, std::string_view, const Range& = {}) { value = word(); }
   void operator()(std::string_view, Bytes& value, std::string_view, const Range&) { value.count = 1 + below(1 << 30); }
-  void operator()(std::string_view, Extent& value, std::string_view, const Range&) {
-    value = {static_cast<double>(below(100)), static_cast<Extent::Unit>(below(3))};
+  void operator()(std::string_view, Extent& value, std::string_view, const Range&) {  // never 0, which some refuse
+    value = {static_cast<double>(1 + below(99)), static_cast<Extent::Unit>(below(3))};
   }
   void operator()(std::string_view, std::chrono::milliseconds& value, std::string_view, const Range&) {
     value = std::chrono::milliseconds(1 + below(1 << 30));
@@ -81,6 +81,7 @@ void make_fit(RunConfig& config) {
   config.run.name = "run";
   config.run.init_from.clear();
   config.batch.global = config.batch.micro.value_or(1) * config.batch.accumulate.value_or(1);
+  if (config.batch.max_micro) config.batch.max_micro = std::max(*config.batch.max_micro, config.batch.micro.value_or(1));
   config.data.train.format = DataFormat::csv;
   config.data.valid.format = DataFormat::npy;
   config.data.transform.std = std::vector<double>(config.data.transform.mean.size(), 1.0 / 3);
