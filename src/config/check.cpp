@@ -51,8 +51,11 @@ void check_batch(const BatchOptions& batch, Findings& findings) {
   const std::string factor = !batch.accumulate ? "batch.micro"
                              : !batch.micro    ? "batch.accumulate"
                                                : "batch.micro x batch.accumulate";
+  const std::string size = fits || micro <= batch.global / accumulate ? text(" (", micro * accumulate, ")") : "";
   findings.when(!fits, {"batch.global", "batch.micro", "batch.accumulate"},
-                text("expected a multiple of ", factor, " (", micro * accumulate, "), got ", batch.global));
+                text("expected a multiple of ", factor, size, ", got ", batch.global));
+  findings.when(micro > batch.max_micro.value_or(micro), {"batch.max_micro", "batch.micro"},
+                text("expected at least batch.micro (", micro, "), got ", batch.max_micro.value_or(0)));
 }
 
 void check_optimizer(const OptimizerOptions& optimizer, Findings& findings) {

@@ -61,6 +61,12 @@ TEST_CASE("the global batch is a multiple of micro x accumulate") {
   CHECK(finding(BatchOptions{.global = 12, .micro = huge, .accumulate = huge}) == "batch.global");
 }
 
+TEST_CASE("a micro-batch is not above its own limit") {
+  CHECK(finding(BatchOptions{.global = 12, .micro = 3, .max_micro = 3}) == "");
+  CHECK(finding(BatchOptions{.global = 12, .micro = 3, .max_micro = 2}) == "batch.max_micro");
+  CHECK(finding(BatchOptions{.global = 12, .max_micro = 2}) == "");
+}
+
 TEST_CASE("normalisation has as many deviations as means") {
   RunConfig config;
   config.data.transform = {.mean = {1, 2}, .std = {1}};
