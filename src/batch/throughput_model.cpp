@@ -116,7 +116,7 @@ double ThroughputModel::curve(double micro) const {
   return std::lerp(left.seconds, above->seconds, part);
 }
 
-double ThroughputModel::best_rate() const {
+double ThroughputModel::plateau() const {
   if (basis() == Basis::fit) return rate();
   double best = 0;
   for (const MicroMeasurement& at : measured_) best = std::max(best, at.samples_per_second());
@@ -124,7 +124,7 @@ double ThroughputModel::best_rate() const {
 }
 
 double ThroughputModel::efficiency(double micro) const {
-  return micro / seconds(micro) / best_rate();
+  return micro / seconds(micro) / plateau();
 }
 
 ThroughputModel::Knee ThroughputModel::knee(double efficiency) const {
@@ -157,7 +157,7 @@ double crossing(std::span<const MicroMeasurement> measured, double wanted, doubl
 }  // namespace
 
 ThroughputModel::Knee ThroughputModel::measured_knee(double efficiency) const {
-  const double wanted = efficiency * best_rate();
+  const double wanted = efficiency * plateau();
   return {crossing(measured_, wanted, 0), crossing(measured_, wanted, 1), crossing(measured_, wanted, -1)};
 }
 

@@ -17,7 +17,7 @@ class ThroughputModel {
   explicit ThroughputModel(std::span<const MicroMeasurement> measured);
 
   double t0() const noexcept { return t0_; }           ///< seconds
-  double rate() const noexcept { return 1 / slope_; }  ///< samples per second of the plateau
+  double rate() const noexcept { return 1 / slope_; }  ///< r, samples per second
 
   /// Largest relative deviation of a measurement from the fit, less what its own interval explains.
   double residual() const noexcept { return residual_; }
@@ -28,10 +28,13 @@ class ThroughputModel {
   };
   Basis basis() const noexcept { return residual_ > 0.05 ? Basis::measured : Basis::fit; }
 
+  /// The best samples per second there is: r, or those of the fastest measurement.
+  double plateau() const;
+
   /// Seconds of one micro-batch. Basis::measured: between measurements by lines, beyond them by the nearest one's rate.
   double seconds(double micro) const;
 
-  /// Samples per second at `micro` over the best there is: the plateau of the fit, or the fastest measurement.
+  /// Samples per second at `micro` over the plateau.
   double efficiency(double micro) const;
 
   struct Knee {
@@ -47,7 +50,6 @@ class ThroughputModel {
   void fit();
   double fitted(double micro) const { return t0_ + micro * slope_; }
   double curve(double micro) const;
-  double best_rate() const;
   Knee fitted_knee(double efficiency) const;
   Knee measured_knee(double efficiency) const;
 
