@@ -14,9 +14,9 @@ struct RatedPlan {
   BatchPlan plan;
   double step_seconds = 0;        ///< accumulate x t(micro) + communication + update
   double samples_per_second = 0;  ///< over all ranks
-  double efficiency = 0;          ///< samples per second over those of the fastest plan that fits
-  double peak_bytes = 0;          ///< 0: not known
-  double memory_share = 0;        ///< of the limit
+  double efficiency = 0;          ///< samples per second over those on the plateau, with the same communication and update
+  double peak_bytes = 0;          ///< as measured at this size, else predicted; 0: not known
+  double memory_share = 0;        ///< of the limit; 0: not known
   bool fits = true;               ///< within memory_target
 };
 
@@ -26,9 +26,10 @@ struct BatchChoice {
   std::string explanation;        ///< "micro 96: 91 % of the plateau, 78 % of memory; 128 would gain 2 % and needs 97 %"
 };
 
-/// The smallest micro-batch that fits and reaches `profile.knee_efficiency` of the fastest plan that fits: more costs memory
-/// and gains little. Pure. Throws ConfigError that says what to change when no whole numbers make `global` on `world_size`
-/// ranks, or none of those fits.
+/// The smallest micro-batch that fits and reaches `profile.knee_efficiency`: more costs memory and gains little. Where none of
+/// those that fit does, the smallest within 1 % of the fastest. Sizes beyond the largest measured one fit when their predicted
+/// peak does; without a known limit and peaks, never. Pure. Throws ConfigError that says what to change when no whole numbers
+/// make `global` on `world_size` ranks, or none of those fits.
 BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::int64_t world_size);
 
 }  // namespace ddpkit
