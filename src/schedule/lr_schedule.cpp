@@ -14,21 +14,22 @@ LrSchedule::LrSchedule(const SchedulePlan& plan, double base_lr) : plan_(plan), 
 }
 
 double LrSchedule::at(const Progress& progress) const {
-  if (progress.step < 0) throw UsageError(text("LrSchedule::at: step ", progress.step, "; the first step is 0"));
+  const std::int64_t step = progress.rate_step.value_or(progress.step);
+  if (step < 0) throw UsageError(text("LrSchedule::at: step ", step, "; the first step is 0"));
   if (plan_.run.steps < 1 && plan_.needs_end())
     throw UsageError(text("LrSchedule::at: the decay ", name_of(plan_.decay), " needs the number of steps in the run"));
   const double scaling = scale(progress);
-  const bool rising = progress.step <= plan_.peak();
-  const double factor = rising ? warmup_factor(plan_, progress.step, scaling) : decay_factor(plan_, progress.step);
+  const double factor = step <= plan_.peak() ? warmup_factor(plan_, step, scaling) : decay_factor(plan_, step);
   return base_lr_ * scaling * factor;
 }
 
 double LrSchedule::scale(const Progress& progress) const {
   if (plan_.scaling == Scaling::none) return 1;
-  if (progress.global_batch < 1)
-    throw UsageError(text("LrSchedule::at: a global batch of ", progress.global_batch, "; ", name_of(plan_.scaling),
+  const double batch = progress.rate_batch.value_or(static_cast<double>(progress.global_batch));
+  if (!(batch > 0))
+    throw UsageError(text("LrSchedule::at: a global batch of ", batch, "; ", name_of(plan_.scaling),
                           " scaling needs the real one, 1 or more"));
-  const double ratio = static_cast<double>(progress.global_batch) / static_cast<double>(plan_.reference_batch);
+  const double ratio = batch / static_cast<double>(plan_.reference_batch);
   return plan_.scaling == Scaling::linear ? ratio : std::sqrt(ratio);
 }
 

@@ -8,9 +8,12 @@ namespace ddpkit {
 /// The learning rate as a pure function of progress: no state, nothing to save, the same on every rank and world size.
 /// Thread-safe.
 ///
-/// With T steps in the run, W steps of warm-up, target = base rate x scaling, f = final_factor, and the peak p = max(W, 1) - 1:
+/// With T steps in the run, W steps of warm-up, target = base rate x scaling, f = final_factor, the peak p = max(W, 1) - 1 and
+/// s = Progress::rate_step, or Progress::step where that is not set:
 ///
-/// - scaling, g = Progress::global_batch: none 1; linear g / reference_batch; sqrt its square root.
+/// - scaling, g = Progress::rate_batch, or Progress::global_batch where that is not set: none 1; linear g / reference_batch;
+/// sqrt
+///   its square root.
 /// - warm-up, s <= p: target x (s + 1) / W, or linear from warmup_start x target at step 0; exactly the target at p.
 /// - constant: the target.
 /// - step: target x gamma^floor((s - p) / period): the first drop comes `period` steps after the peak.

@@ -185,3 +185,21 @@ TEST_CASE("impossible rates and questions are refused") {
   CHECK_THROWS_AS(make_schedule({.scaling = Scaling::linear}, 1, {.steps = 10}).at({.step = 0}), UsageError);
   CHECK_THROWS_AS(make_schedule({.decay = Decay::cosine}, 1, {}).at({.step = 0}), UsageError);
 }
+
+TEST_CASE("a change of the batch that holds the rate leaves the rate alone, and one that scales takes it along") {
+  for (const Scaling scaling : {Scaling::linear, Scaling::square_root}) {
+    const LrSchedule schedule = make_schedule({.scaling = scaling, .reference_batch = 32}, 0.1, {.steps = 100});
+    const double four = scaling == Scaling::linear ? 4 : 2;
+    CHECK(schedule.at({.step = 50, .global_batch = 32}) == Approx(0.1));
+    CHECK(schedule.at({.step = 50, .global_batch = 128, .rate_batch = 32}) == Approx(0.1));
+    CHECK(schedule.at({.step = 50, .global_batch = 128, .rate_batch = 128}) == Approx(0.1 * four));
+    CHECK(schedule.at({.step = 50, .global_batch = 128}) == Approx(0.1 * four));
+  }
+  CHECK_THROWS_AS(make_schedule({.scaling = Scaling::linear}, 1, {}).at({.global_batch = 8, .rate_batch = 0}), UsageError);
+}
+
+TEST_CASE("the rate may be taken at another step than the one the run counts") {
+  const LrSchedule schedule = make_schedule({.decay = Decay::linear}, 1, {.steps = 101});
+  CHECK(schedule.at({.step = 20, .rate_step = 50}) == Approx(0.5));
+  CHECK(schedule.at({.step = 20}) == Approx(0.8));
+}
