@@ -19,7 +19,7 @@ constexpr auto enum_names(RateChange) {
   return std::to_array<std::pair<RateChange, std::string_view>>({{RateChange::hold, "hold"}, {RateChange::scale, "scale"}});
 }
 
-/// One row of `batch.schedule`: from `at` on a window has `global` samples.
+/// One row of `batch.schedule`: from the first window that starts at or after `at`, windows have `global` samples.
 struct BatchChange {
   Extent at{};
   std::int64_t global = 0;
@@ -28,9 +28,9 @@ struct BatchChange {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, BatchChange& change) {
-  visit("at", change.at, "steps, epochs or % of the run after which it holds", above(0));
+  visit("at", change.at, "steps, epochs or % of the run after which it holds, once the window in progress is done", above(0));
   visit("global", change.global, "samples in one optimizer step from there on", at_least(1));
-  visit("lr", change.lr, "hold: the rate stays, as growth instead of decay; scale: it follows schedule.scaling");
+  visit("lr", change.lr, "hold: the rate stays, as growth instead of decay; scale: it follows the batch by schedule.scaling");
 }
 
 /// Who decides that the batch grows.
@@ -56,11 +56,11 @@ struct GrowthOptions {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, GrowthOptions& options) {
-  visit("by", options.by, "geometric: at equal distances; noise_scale: when the noise scale exceeds factor x global");
+  visit("by", options.by, "geometric: at equal distances; noise_scale: when the noise scale is at least the next batch");
   visit("every", options.every, "distance between two changes; by noise_scale: the smallest", above(0));
   visit("factor", options.factor, "each change multiplies the global batch by it", at_least(2));
   visit("max", options.max, "largest global batch; 0: as large as the data set", at_least(0));
-  visit("lr", options.lr, "hold: the rate stays, as growth instead of decay; scale: it follows schedule.scaling");
+  visit("lr", options.lr, "hold: the rate stays, as growth instead of decay; scale: it follows the batch by schedule.scaling");
 }
 
 /// `batch.shrink`.
@@ -73,9 +73,9 @@ struct ShrinkOptions {
 template <class Visitor>
 void visit_fields(Visitor& visit, ShrinkOptions& options) {
   visit("oscillations", options.oscillations,
-        "the global batch is halved when the validation loss has turned so many times in a row; 0: never", at_least(0));
+        "the global batch is halved when the validation loss has turned so many evaluations in a row; 0: never", at_least(0));
   visit("min", options.min, "smallest global batch", at_least(1));
-  visit("lr", options.lr, "hold: the rate stays; scale: it follows schedule.scaling");
+  visit("lr", options.lr, "hold: the rate stays; scale: it follows the batch by schedule.scaling");
 }
 
 /// Section `batch`: global = micro x accumulate x world size. What is left `auto` is solved for.
@@ -98,8 +98,8 @@ void visit_fields(Visitor& visit, BatchOptions& options) {
   visit("max_micro", options.max_micro,
         "largest micro-batch where micro is auto, such as what fits into memory; auto: no limit", at_least(1));
   visit("schedule", options.schedule, "global batches that come later in the run, in rising order of `at`");
-  visit("growth", options.growth, "growth of the global batch without a table");
-  visit("shrink", options.shrink, "halving of the global batch when training swings");
+  visit("growth", options.growth, "growth of the global batch without a table; instead of schedule");
+  visit("shrink", options.shrink, "halving of the global batch when training swings; instead of schedule and growth");
 }
 
 }  // namespace ddpkit
