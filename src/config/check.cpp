@@ -4,6 +4,7 @@
 
 #include "config/field_tree.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/schedule/preset.hpp"
 
 namespace ddpkit {
 namespace {
@@ -44,6 +45,17 @@ void check_data(const DataOptions& data, Findings& findings) {
                 text("expected one value per channel like data.transform.mean, which has ", means, ", got ", deviations));
 }
 
+/// Values on different clocks are not compared.
+bool ascend(const Extent& before, const Extent& after) {
+  return before.unit != after.unit || before.amount < after.amount;
+}
+
+bool ascend(const std::vector<Extent>& milestones) {
+  for (std::size_t i = 1; i < milestones.size(); ++i)
+    if (!ascend(milestones[i - 1], milestones[i])) return false;
+  return true;
+}
+
 void check_batch(const BatchOptions& batch, Findings& findings) {
   const std::int64_t micro = batch.micro.value_or(1);
   const std::int64_t accumulate = batch.accumulate.value_or(1);
@@ -56,6 +68,43 @@ void check_batch(const BatchOptions& batch, Findings& findings) {
                 text("expected a multiple of ", factor, size, ", got ", batch.global));
   findings.when(micro > batch.max_micro.value_or(micro), {"batch.max_micro", "batch.micro"},
                 text("expected at least batch.micro (", micro, "), got ", batch.max_micro.value_or(0)));
+}
+
+void check_batch_rows(const std::vector<BatchChange>& rows, Findings& findings) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string at = item_path("batch.schedule", i) + ".at";
+    const bool percent = rows[i].at.unit == Extent::Unit::percent;
+    findings.when(percent && rows[i].at.amount >= 100, {at, "batch.schedule"},
+                  text("expected less than the whole run, got ", rows[i].at.amount, "%"));
+    findings.when(i > 0 && !ascend(rows[i - 1].at, rows[i].at), {at, "batch.schedule"},
+                  text("expected a row after the one before, which is at ", format_scalar(rows[i - 1].at), ", got ",
+                       format_scalar(rows[i].at)));
+  }
+}
+
+/// `lr: scale` would do nothing without a rule to scale by.
+void check_rate_change(RateChange lr, const std::string& path, Scaling scaling, Findings& findings) {
+  findings.when(lr == RateChange::scale && scaling == Scaling::none, {path, "schedule.scaling"},
+                "scale needs schedule.scaling: linear or sqrt; hold keeps the rate");
+}
+
+void check_batch_changes(const BatchOptions& batch, Scaling scaling, Findings& findings) {
+  const bool table = !batch.schedule.empty();
+  const bool grows = batch.growth.by != GrowthBy::none;
+  const bool shrinks = batch.shrink.oscillations > 0;
+  findings.when(table && grows, {"batch.growth.by", "batch.schedule"},
+                "batch.schedule says already when the batch changes; give one of the two");
+  findings.when(shrinks && (table || grows), {"batch.shrink.oscillations", table ? "batch.schedule" : "batch.growth.by"},
+                text("needs the batch for itself, and ", table ? "batch.schedule" : "batch.growth", " changes it too; set 0"));
+  findings.when(grows && batch.growth.max > 0 && batch.growth.max < batch.global, {"batch.growth.max", "batch.global"},
+                text("expected at least batch.global, ", batch.global, ", or 0 for no limit, got ", batch.growth.max));
+  findings.when(shrinks && batch.shrink.min > batch.global, {"batch.shrink.min", "batch.global"},
+                text("expected at most batch.global, ", batch.global, ", got ", batch.shrink.min));
+  check_batch_rows(batch.schedule, findings);
+  for (std::size_t i = 0; i < batch.schedule.size(); ++i)
+    check_rate_change(batch.schedule[i].lr, item_path("batch.schedule", i) + ".lr", scaling, findings);
+  if (grows) check_rate_change(batch.growth.lr, "batch.growth.lr", scaling, findings);
+  if (shrinks) check_rate_change(batch.shrink.lr, "batch.shrink.lr", scaling, findings);
 }
 
 void check_optimizer(const OptimizerOptions& optimizer, Findings& findings) {
@@ -75,14 +124,6 @@ void check_optimizer(const OptimizerOptions& optimizer, Findings& findings) {
     findings.when(optimizer.groups[i].match.empty(), {group + ".match", "optimizer.groups"},
                   "expected a pattern of parameter names such as backbone.*, got nothing");
   }
-}
-
-bool ascend(const std::vector<Extent>& milestones) {
-  for (std::size_t i = 1; i < milestones.size(); ++i) {
-    const Extent& before = milestones[i - 1];
-    if (before.unit == milestones[i].unit && before.amount >= milestones[i].amount) return false;
-  }
-  return true;
 }
 
 void check_schedule(const ScheduleOptions& schedule, Findings& findings) {
@@ -106,6 +147,7 @@ std::vector<Finding> check(const RunConfig& config) {
   check_run(config.run, findings);
   check_data(config.data, findings);
   check_batch(config.batch, findings);
+  check_batch_changes(config.batch, apply_preset(config.schedule).scaling, findings);
   check_optimizer(config.optimizer, findings);
   check_schedule(config.schedule, findings);
   return std::move(findings.all);

@@ -67,6 +67,48 @@ TEST_CASE("a micro-batch is not above its own limit") {
   CHECK(finding(BatchOptions{.global = 12, .max_micro = 2}) == "");
 }
 
+TEST_CASE("a batch changes by one rule at a time") {
+  const std::vector<BatchChange> table{{.at = {1, Extent::Unit::epochs}, .global = 512}};
+  const GrowthOptions growth{.by = GrowthBy::geometric};
+  const ShrinkOptions shrink{.oscillations = 2, .lr = RateChange::hold};
+  CHECK(finding(BatchOptions{.schedule = table}) == "");
+  CHECK(finding(BatchOptions{.growth = growth}) == "");
+  CHECK(finding(BatchOptions{.shrink = shrink}) == "");
+  CHECK(finding(BatchOptions{.schedule = table, .growth = growth}) == "batch.growth.by");
+  CHECK(finding(BatchOptions{.schedule = table, .shrink = shrink}) == "batch.shrink.oscillations");
+  CHECK(finding(BatchOptions{.growth = growth, .shrink = shrink}) == "batch.shrink.oscillations");
+}
+
+TEST_CASE("the rows of a batch schedule rise within the run") {
+  using enum Extent::Unit;
+  const auto rows = [](Extent first, Extent second) {
+    return finding(BatchOptions{.schedule = {{.at = first, .global = 512}, {.at = second, .global = 1024}}});
+  };
+  CHECK(rows({1, epochs}, {2, epochs}) == "");
+  CHECK(rows({1000, steps}, {2, epochs}) == "");  // who knows
+  CHECK(rows({2, epochs}, {2, epochs}) == "batch.schedule[1].at");
+  CHECK(rows({500, steps}, {20, steps}) == "batch.schedule[1].at");
+  CHECK(rows({50, percent}, {100, percent}) == "batch.schedule[1].at");
+}
+
+TEST_CASE("a rate that follows the batch needs a rule to follow it by") {
+  RunConfig config;
+  config.batch.schedule = {{.at = {1, Extent::Unit::epochs}, .global = 512, .lr = RateChange::scale}};
+  CHECK(finding(config) == "batch.schedule[0].lr");
+  config.schedule.scaling = Scaling::square_root;
+  CHECK(finding(config) == "");
+  config.schedule = {.preset = SchedulePreset::goyal_imagenet};
+  CHECK(finding(config) == "");
+  CHECK(finding(BatchOptions{.growth = {.by = GrowthBy::noise_scale, .lr = RateChange::scale}}) == "batch.growth.lr");
+  CHECK(finding(BatchOptions{.shrink = {.oscillations = 1}}) == "batch.shrink.lr");
+}
+
+TEST_CASE("the limits of growing and halving lie on the right side of the batch") {
+  CHECK(finding(BatchOptions{.global = 64, .growth = {.by = GrowthBy::geometric, .max = 32}}) == "batch.growth.max");
+  CHECK(finding(BatchOptions{.global = 64, .shrink = {.oscillations = 1, .min = 65, .lr = RateChange::hold}}) ==
+        "batch.shrink.min");
+}
+
 TEST_CASE("normalisation has as many deviations as means") {
   RunConfig config;
   config.data.transform = {.mean = {1, 2}, .std = {1}};

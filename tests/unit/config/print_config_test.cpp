@@ -82,6 +82,13 @@ void make_fit(RunConfig& config) {
   config.run.init_from.clear();
   config.batch.global = config.batch.micro.value_or(1) * config.batch.accumulate.value_or(1);
   if (config.batch.max_micro) config.batch.max_micro = std::max(*config.batch.max_micro, config.batch.micro.value_or(1));
+  config.batch.growth.by = GrowthBy::none;
+  config.batch.growth.every.amount += 1;
+  config.batch.shrink.oscillations = 0;
+  for (std::size_t i = 0; i < config.batch.schedule.size(); ++i) {
+    config.batch.schedule[i].at = {static_cast<double>(i + 1), Extent::Unit::epochs};
+    config.batch.schedule[i].lr = RateChange::hold;
+  }
   config.data.train.format = DataFormat::csv;
   config.data.valid.format = DataFormat::npy;
   config.data.transform.std = std::vector<double>(config.data.transform.mean.size(), 1.0 / 3);
