@@ -76,8 +76,8 @@ std::optional<std::int64_t> Sweep::propose() const {
   switch (phase_) {
     case Phase::grow: return propose_growth();
     case Phase::knee: return propose_knee();
-    case Phase::bound: return propose_bound();
     case Phase::wanted: return propose_wanted();
+    case Phase::bound: return propose_bound();
     case Phase::done: break;
   }
   return {};
@@ -98,14 +98,6 @@ std::optional<std::int64_t> Sweep::propose_knee() const {
   if (right == at.begin() || right == at.end()) return {};
   const std::int64_t left = std::prev(right)->micro, size = nearest_step(knee, right->micro - left);
   return size > left && size < right->micro ? std::optional(size) : std::nullopt;
-}
-
-std::optional<std::int64_t> Sweep::propose_bound() const {
-  const std::int64_t low = largest_fitting(), high = std::min(smallest_failing(), max_ + 1), predicted = predicted_largest();
-  const bool failed = smallest_failing() != kNone, memory_binds = failed || predicted < doubled();
-  if (low == 0 || high - low <= 1 || !memory_binds) return {};
-  if (tries_ < kPredictions && predicted < high) return std::max(predicted, low + 1);
-  return failed ? low + (high - low) / 2 : std::min(low + low / 8 + 1, max_);
 }
 
 // The smallest that is good enough, and its neighbours: what will be chosen is measured, and what it is compared with.
@@ -130,6 +122,14 @@ std::vector<std::int64_t> Sweep::wanted_within_bound() const {
   for (const std::int64_t size : options_.wanted)
     if (size >= options_.min_micro && size <= bound) sizes.push_back(size);
   return sizes;
+}
+
+std::optional<std::int64_t> Sweep::propose_bound() const {
+  const std::int64_t low = largest_fitting(), high = std::min(smallest_failing(), max_ + 1), predicted = predicted_largest();
+  const bool failed = smallest_failing() != kNone, memory_binds = failed || predicted < doubled();
+  if (low == 0 || high - low <= 1 || !memory_binds) return {};
+  if (tries_ < kPredictions && predicted < high) return std::max(predicted, low + 1);
+  return failed ? low + (high - low) / 2 : std::min(low + low / 8 + 1, max_);
 }
 
 bool Sweep::fits(const MicroMeasurement& at) const {

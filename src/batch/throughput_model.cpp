@@ -11,6 +11,7 @@ namespace ddpkit {
 namespace {
 
 constexpr double kNormal95 = 1.96;
+constexpr double kUnknownHalfWidth = 0.1;
 constexpr double kLeastError = 0.005;  // clocks and machines are never better: no size may outweigh all others
 
 double micro_of(const MicroMeasurement& at) {
@@ -18,7 +19,7 @@ double micro_of(const MicroMeasurement& at) {
 }
 
 double relative_half_width(const MicroMeasurement& at) {
-  return std::isfinite(at.half_width) ? std::max(at.half_width, 0.0) / at.seconds : 0;
+  return std::isfinite(at.half_width) ? std::max(at.half_width, 0.0) / at.seconds : kUnknownHalfWidth;
 }
 
 double standard_error(const MicroMeasurement& at) {

@@ -19,8 +19,8 @@ struct SweepOptions {
 };
 
 /// Which micro-batches to measure, one after the other: doubling until the throughput is flat, memory is used up or the
-/// largest size is reached; then around the knee; then, where memory was the bound, the largest size that fits, by prediction
-/// and bisection; then the wanted sizes around the best of them. A size fits when it ran and its peak is within the target.
+/// largest size is reached; then around the knee; then the wanted sizes around the best of them; then, where memory was the
+/// bound, the largest size that fits, by prediction and bisection. A size fits when it ran and its peak is within the target.
 /// None that is predicted not to fit is tried, but the one that shows which is the largest. A pure state machine: ranks that
 /// observe the same take the same course.
 ///
@@ -50,8 +50,8 @@ class Sweep {
   enum class Phase {
     grow,    ///< doubling
     knee,    ///< between the neighbours of the knee
-    bound,   ///< between the largest size that fits and the smallest that does not
     wanted,  ///< among the sizes that will be chosen among
+    bound,   ///< between the largest size that fits and the smallest that does not
     done,
   };
 
@@ -60,8 +60,8 @@ class Sweep {
   std::optional<std::int64_t> propose() const;
   std::optional<std::int64_t> propose_growth() const;
   std::optional<std::int64_t> propose_knee() const;
-  std::optional<std::int64_t> propose_bound() const;
   std::optional<std::int64_t> propose_wanted() const;
+  std::optional<std::int64_t> propose_bound() const;
 
   bool fits(const MicroMeasurement& at) const;
   std::vector<MicroMeasurement> fitting() const;

@@ -13,7 +13,7 @@ namespace ddpkit {
 class ThroughputModel {
  public:
   /// Weighted least squares in relative error over at least two different sizes; with one, t0 = 0. Throws UsageError for none,
-  /// and for times that are not positive. Never a negative t0 or rate.
+  /// and for times that are not positive. Never a negative t0 or rate. A half-width that is not finite counts as 10 %.
   explicit ThroughputModel(std::span<const MicroMeasurement> measured);
 
   double t0() const noexcept { return t0_; }           ///< seconds

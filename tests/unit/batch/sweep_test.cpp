@@ -180,6 +180,9 @@ TEST_CASE("refinement prefers multiples of 8") {
   Sweep sweep({});
   testing::run(sweep, affine_machine(0.01, 1100), 1);  // knee at 99
   CHECK(was_measured(sweep, 96));
+  Sweep from_three({.min_micro = 3});
+  testing::run(from_three, affine_machine(0.01, 633), 1);  // knee at 57, between 48 and 96
+  CHECK(was_measured(from_three, 56));
 }
 
 TEST_CASE("the wanted sizes around the choice are measured") {

@@ -1,6 +1,7 @@
 #include "ddpkit/batch/throughput_model.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/random.hpp"
@@ -119,6 +120,15 @@ TEST_CASE("what its own interval explains is no reason to leave the fit") {
     const bool followed = ThroughputModel(measured).basis() == ThroughputModel::Basis::fit;
     CHECK(followed == (half_width == 0.04));
   }
+}
+
+TEST_CASE("a time whose interval is not known counts for less") {
+  auto measured = measure({1, 2, 4, 8, 16, 32, 64, 128}, affine, 0.01);
+  measured[7].seconds *= 1.08;
+  measured[7].half_width = std::numeric_limits<double>::infinity();
+  const ThroughputModel model(measured);
+  CHECK(model.basis() == ThroughputModel::Basis::fit);
+  CHECK(model.rate() == Approx(8000).epsilon(0.01));
 }
 
 TEST_CASE("sizes up to 2^40 keep their digits in the fit") {
