@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "batch/divisors.hpp"
 #include "batch/enough_efficiency.hpp"
@@ -50,6 +51,10 @@ class Predictor {
   ThroughputModel time_;
   MemoryModel memory_;
 };
+
+std::int64_t micro_of(const RatedPlan& rated) {
+  return rated.plan.micro;
+}
 
 std::int64_t local_share(std::int64_t global, std::int64_t world_size) {
   if (global < 1 || world_size < 1)
@@ -100,11 +105,21 @@ std::string explain(const RatedPlan& chosen) {
               chosen.peak_bytes > 0 ? text(", ", memory_text(chosen), " of memory") : "");
 }
 
-double fastest_that_fits(const std::vector<RatedPlan>& plans) {
-  double fastest = 0;
-  for (const RatedPlan& rated : plans)
-    if (rated.fits) fastest = std::max(fastest, rated.efficiency);
-  return fastest;
+/// Those that fit; of the sizes below the smallest measured one, of which little is known, only the nearest to it, and only for
+/// want of others.
+std::vector<RatedPlan> candidates(const BatchProfile& profile, const std::vector<RatedPlan>& plans) {
+  std::vector<RatedPlan> fitting;
+  std::ranges::copy_if(plans, std::back_inserter(fitting), &RatedPlan::fits);
+  const auto known =
+      std::ranges::find_if(fitting, [&](const RatedPlan& rated) { return rated.plan.micro >= profile.measured.front().micro; });
+  const bool none_known = known == fitting.end() && !fitting.empty();
+  fitting.erase(fitting.begin(), none_known ? fitting.end() - 1 : known);
+  return fitting;
+}
+
+RatedPlan smallest_good_one(const std::vector<RatedPlan>& plans, double knee) {
+  const double enough = enough_efficiency(knee, std::ranges::max(plans, {}, &RatedPlan::efficiency).efficiency);
+  return *std::ranges::find_if(plans, [&](const RatedPlan& rated) { return rated.efficiency >= enough; });
 }
 
 }  // namespace
@@ -115,14 +130,12 @@ BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::
   const Predictor predictor(profile);
   BatchChoice choice;
   for (const std::int64_t micro : divisors(local)) choice.others.push_back(predictor.rate({global, micro, local / micro}));
-  const double fastest = fastest_that_fits(choice.others);
-  if (fastest == 0) refuse_all(profile, choice.others.front());
-  const double enough = enough_efficiency(profile.knee_efficiency, fastest);
-  const auto chosen =
-      std::ranges::find_if(choice.others, [&](const auto& rated) { return rated.fits && rated.efficiency >= enough; });
-  choice.chosen = *chosen;
-  choice.explanation = explain(*chosen);
-  if (chosen + 1 != choice.others.end()) choice.explanation += compare(profile, *chosen, *(chosen + 1));
+  const std::vector<RatedPlan> fitting = candidates(profile, choice.others);
+  if (fitting.empty()) refuse_all(profile, choice.others.front());
+  choice.chosen = smallest_good_one(fitting, profile.knee_efficiency);
+  choice.explanation = explain(choice.chosen);
+  const auto next = std::ranges::upper_bound(choice.others, choice.chosen.plan.micro, {}, micro_of);
+  if (next != choice.others.end()) choice.explanation += compare(profile, choice.chosen, *next);
   return choice;
 }
 

@@ -28,8 +28,9 @@ struct BatchChoice {
 
 /// The smallest micro-batch that fits and reaches `profile.knee_efficiency`: more costs memory and gains little. Where none of
 /// those that fit does, the smallest within 1 % of the fastest. Sizes beyond the largest measured one fit when their predicted
-/// peak does; without a known limit and peaks, never. Pure. Throws ConfigError that says what to change when no whole numbers
-/// make `global` on `world_size` ranks, or none of those fits.
+/// peak does; without a known limit and peaks, never. A size below the smallest measured one is chosen for want of others: the
+/// nearest to it. Pure. Throws ConfigError that says what to change when no whole numbers make `global` on `world_size` ranks,
+/// or none of those fits.
 BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::int64_t world_size);
 
 }  // namespace ddpkit

@@ -76,6 +76,15 @@ TEST_CASE("without known memory sizes beyond the measured ones are not chosen") 
   CHECK_THAT(choice.explanation, Equals("micro 16: 62 % of the plateau; 32 would gain 24 % but was not tried"));
 }
 
+TEST_CASE("no size below the smallest measured one is chosen while there are others") {
+  BatchProfile profile;
+  for (const std::int64_t micro : {32, 64, 128})  // equally fast
+    profile.measured.push_back({.micro = micro, .seconds = static_cast<double>(micro) / 1000, .repeats = 5});
+  CHECK(choose_batch(profile, 128, 1).chosen.plan.micro == 32);
+  CHECK(choose_batch(profile, 48, 1).chosen.plan.micro == 48);
+  CHECK(choose_batch(profile, 16, 1).chosen.plan.micro == 16);
+}
+
 TEST_CASE("where the limit is not known the explanation speaks of bytes") {
   CHECK_THAT(choose_batch(measured_to(64), 64, 1).explanation, Equals("micro 64: 86 % of the plateau, 164 MiB of memory"));
 }
