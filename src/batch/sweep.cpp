@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;  // where neither options nor memory end the growth
-constexpr double kFlatGain = 1.025;                       // a doubling that gains less is flat
+constexpr double kFlatGain = 1.05;                        // two doublings that gain less are flat
 constexpr int kKneeTries = 2;
 constexpr int kPredictions = 6;  // then bisection alone
 constexpr int kWantedTries = 6;
@@ -172,12 +172,13 @@ bool Sweep::is_known(std::int64_t micro) const {
   return std::ranges::binary_search(measured_, micro, {}, &MicroMeasurement::micro);
 }
 
-// The last two doublings. A few sizes at the very start may be equal for reasons of their own.
+// Two doublings together, since noise lets one of them gain now and then. A few sizes at the very start may be equally fast for
+// reasons of their own.
 bool Sweep::is_flat() const {
   constexpr std::size_t kLeast = 4;
   if (measured_.size() < kLeast) return false;
   const auto rate = [&](std::size_t back) { return measured_[measured_.size() - back].samples_per_second(); };
-  return rate(1) < kFlatGain * rate(2) && rate(2) < kFlatGain * rate(3);
+  return rate(1) < kFlatGain * rate(3);
 }
 
 }  // namespace ddpkit
