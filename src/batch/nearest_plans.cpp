@@ -31,7 +31,7 @@ class Price {
     if (query.global && plan.global != *query.global)
       add(2 * apart(plan.global, *query.global) + 0.5,
           text("global batch ", grouped(plan.global), " instead of ", grouped(*query.global), ": ",
-               change_text(*query.global, plan.global), " samples per step, and another learning rate"));
+               change_text(*query.global, plan.global), " samples, another learning rate"));
     if (query.world && plan.world_size() != *query.world)
       add(2 * apart(plan.world_size(), *query.world) + 1,
           text(ranks_text(plan.world_size()), " instead of ", grouped(*query.world)));
@@ -53,7 +53,8 @@ class Price {
   void add_micro(const PlanQuery& query, const BatchPlan& plan) {
     if (query.micro && plan.micro != *query.micro)
       add(apart(plan.micro, *query.micro) + (plan.micro > *query.micro ? 0.5 : 0),
-          text("micro ", grouped(plan.micro), " instead of ", grouped(*query.micro)));
+          text("micro ", grouped(plan.micro), " instead of ", grouped(*query.micro),
+               plan.micro > *query.micro ? ": more memory" : ": less work per pass"));
     const bool small = !query.micro && query.max_micro && plan.micro <= *query.max_micro / 2;
     if (small)
       add(apart(plan.micro, *query.max_micro),

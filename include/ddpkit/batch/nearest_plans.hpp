@@ -12,7 +12,7 @@ namespace ddpkit {
 struct NearPlan {
   BatchPlan plan;
   double distance = 0;  ///< see nearest_plans
-  std::string cost;     ///< in words: "micro 32 instead of 48"
+  std::string cost;     ///< in words: "micro 32 instead of 48: less work per pass"
 };
 
 /// The plans next to a query, in each direction in which it can give way: another micro-batch or accumulation, another global
@@ -22,7 +22,8 @@ struct NearPlan {
 /// legal_plans.
 std::vector<NearPlan> nearest_plans(const PlanQuery& query);
 
-/// "micro 32 x accumulate 2 (micro 32 instead of 48), ...": the first of them, for the end of an error message.
+/// "global batch 128 = micro 32 x accumulate 2 x 2 ranks (micro 32 instead of 48: less work per pass), or ...": the first of
+/// them, for the end of an error message.
 std::string nearest_text(const std::vector<NearPlan>& nearest);
 
 }  // namespace ddpkit

@@ -20,7 +20,7 @@ TEST_CASE("48 that does not divide gives way to 32, twice, before anything else 
   const auto near = nearest_plans({.global = 128, .micro = 48, .world = 2});
   REQUIRE_FALSE(near.empty());
   CHECK(near.front().plan == BatchPlan{128, 32, 2});
-  CHECK(near.front().cost == "micro 32 instead of 48");
+  CHECK(near.front().cost == "micro 32 instead of 48: less work per pass");
   CHECK(has(near, {96, 48, 1}));
   CHECK(has(near, {192, 48, 2}));
 }
@@ -32,7 +32,7 @@ TEST_CASE("a global batch that ranks cannot share has one below and one above, a
   CHECK(has(near, {256, 128, 1}));
   CHECK(has(near, {256, 64, 1}));
   CHECK(near.front().plan.global == 255);
-  CHECK(near.front().cost == "global batch 255 instead of 256: 0.4 % fewer samples per step, and another learning rate");
+  CHECK(near.front().cost == "global batch 255 instead of 256: 0.4 % fewer samples, another learning rate");
 }
 
 TEST_CASE("a poor micro-batch costs more than a few samples") {
