@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   CLI::App app("ddpkit: data-parallel training on LibTorch", "ddpkit");
   app.set_version_flag("--version", ddpkit::text("ddpkit ", ddpkit::version()));
   ddpkit::tool::add_config_verb(app);
+  ddpkit::tool::add_plan_verb(app);
   ddpkit::tool::add_schema_verb(app);
   try {
     app.parse(argc, argv);

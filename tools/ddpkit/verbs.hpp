@@ -11,6 +11,9 @@ namespace ddpkit::tool {
 /// `ddpkit config`: the merged configuration with the origin of every value.
 void add_config_verb(CLI::App& app);
 
+/// `ddpkit plan`: the ways to make a global batch, best first.
+void add_plan_verb(CLI::App& app);
+
 /// `ddpkit schema`: JSON Schema of run files, or the options page.
 void add_schema_verb(CLI::App& app);
 
