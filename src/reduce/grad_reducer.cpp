@@ -7,6 +7,7 @@ namespace ddpkit {
 GradReducer::GradReducer(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options)
     : engine_(std::make_unique<Engine>(std::move(parameters), channels, options)) {
   engine_->syncing = [this] { return syncing(); };
+  engine_->measuring = [this] { return measuring(); };
 }
 
 GradReducer::~GradReducer() = default;
@@ -19,6 +20,9 @@ void GradReducer::discard() {
 }
 void GradReducer::abandon(std::span<double> rider) {
   engine_->abandon(rider);
+}
+double GradReducer::local_squared_norm() {
+  return engine_->local_squared_norm();
 }
 void GradReducer::apply_scale(double scale) {
   engine_->apply_scale(scale);

@@ -4,6 +4,7 @@
 
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
+#include "reduce/squared_norm.hpp"
 
 namespace ddpkit {
 
@@ -24,6 +25,12 @@ void InlineReducer::abandon(std::span<double> rider) {
   for (const NamedTensor& parameter : parameters_) parameter.tensor.mutable_grad().reset();
   finish_unscaled(rider);
   for (const NamedTensor& parameter : parameters_) parameter.tensor.mutable_grad().reset();
+}
+
+double InlineReducer::local_squared_norm() {
+  double sum = 0;
+  for (const at::Tensor& gradient : gradients()) sum += squared_norm(gradient.contiguous()).item<double>();
+  return sum;
 }
 
 std::vector<at::Tensor> InlineReducer::gradients() const {

@@ -5,10 +5,12 @@
 
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
+#include "reduce/squared_norm.hpp"
 
 namespace ddpkit {
 namespace {
@@ -97,6 +99,7 @@ void GradReducer::Engine::open_window() {
     entry.in_slot = entry.gradient && is_slot(gradient, store_->slot(*entry.gradient));
     entry.filled = entry.in_slot;
     entry.counted = false;
+    entry.squared_norm.reset();
   }
   for (std::size_t b = 0; b < store_->size(); ++b)
     missing_[b] = static_cast<std::int64_t>(store_->plan().buckets[b].slots.size());
@@ -139,6 +142,7 @@ void GradReducer::Engine::take(Entry& entry, const at::Tensor& parameter) {
   }
   entry.in_slot = added_in_place;
   entry.filled = true;
+  entry.squared_norm = measuring() ? squared_norm(slot) : at::Tensor();
 }
 
 void GradReducer::Engine::count(Entry& entry) {
@@ -221,6 +225,24 @@ void GradReducer::Engine::abandon(std::span<double> rider) {
   exchange(rider, Part::given_up);
   if (newcomers_) adopt_newcomers();
   for (const Entry& entry : entries_) entry.parameter.tensor.mutable_grad().reset();
+}
+
+/// What the measured backward did not touch has not been sent either, and is read from its slot.
+double GradReducer::Engine::local_squared_norm() {
+  if (trainable_changed()) return std::numeric_limits<double>::quiet_NaN();
+  if (state_ != State::open) return 0;
+  const at::NoGradGuard no_graph;
+  double sum = 0;
+  at::Tensor on_device;
+  for (Entry& entry : entries_) {
+    if (!entry.filled) continue;
+    if (!entry.squared_norm.defined()) entry.squared_norm = squared_norm(store_->slot(*entry.gradient));
+    if (entry.squared_norm.is_cpu())
+      sum += entry.squared_norm.item<double>();
+    else
+      on_device = on_device.defined() ? on_device.add(entry.squared_norm) : entry.squared_norm.to(at::kDouble);
+  }
+  return on_device.defined() ? sum + on_device.item<double>() : sum;
 }
 
 void GradReducer::Engine::hand_over() {

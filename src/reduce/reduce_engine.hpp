@@ -23,6 +23,7 @@ class GradReducer::Engine {
   void discard();
   void abandon(std::span<double> rider);
   void apply_scale(double scale);
+  double local_squared_norm();
 
   const BucketPlan& plan() const noexcept { return store_->plan(); }
   const ReduceCounters& counters() const noexcept { return counters_; }
@@ -32,6 +33,9 @@ class GradReducer::Engine {
 
   /// Who asks whether this backward sends; set once by the owner.
   std::function<bool()> syncing;
+
+  /// Likewise, whether this backward measures.
+  std::function<bool()> measuring;
 
  private:
   enum class State {
@@ -48,6 +52,7 @@ class GradReducer::Engine {
     bool in_slot = false;                 ///< `.grad` is the slot itself: the caller lets gradients add up there
     bool counted = false;                 ///< counted as ready in the sending backward
     bool used = false;                    ///< by any rank, in the last window
+    at::Tensor squared_norm{};            ///< of the slot before it was sent; undefined where not measured
   };
 
   void check_equal_on_all_ranks(const ReducerOptions& options);

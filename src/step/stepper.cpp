@@ -59,7 +59,7 @@ struct Stepper::MicroBatches {
 };
 
 Stepper::Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options)
-    : reducer_(reducer), optimizer_(optimizer), schedule_(schedule), options_(options) {}
+    : reducer_(reducer), optimizer_(optimizer), schedule_(schedule), options_(options), noise_(reducer) {}
 
 StepResult Stepper::run(const Window& window, const LossFunction& loss) {
   progress_.epoch = window.range().epoch;
@@ -94,6 +94,7 @@ StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
     const Stopwatch stopwatch(result.update_seconds);
     const double correction = window.expected_count * ranks / result.count;
     update(pending_scale * correction, result);
+    if (result.update == StepResult::Update::applied) result.noise = noise_.observe(ballot, result);
   }
   optimizer_.zero_grad();
   ++progress_.step;
@@ -105,6 +106,7 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
   culprit_.clear();
   reducer_.discard();  // a window that ended in an exception must not leak into this one
   optimizer_.zero_grad();
+  noise_.open(window.size, window.expected_count);
   const int rank = reducer_.channels().control.rank();
   for (std::int64_t i = 0; i < window.size; ++i) {
     std::optional<Reducer::NoSync> pause;
@@ -114,12 +116,14 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
       const Stopwatch stopwatch(ballot[Slot::data_seconds]);
       batch = window.fetch(i);
     }
+    const auto measure = noise_.reach(i, ballot);
     if (batch.rows() == 0) continue;
     const Stopwatch stopwatch(ballot[Slot::compute_seconds]);
     const auto index = static_cast<std::uint64_t>(rank * window.size + i);
     seed_generators(random_key({seed_, static_cast<std::uint64_t>(progress_.step), index}), device_);
     back_propagate_one(batch, window.expected_count, loss, ballot);
   }
+  noise_.reach(window.size, ballot);
 }
 
 void Stepper::back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss_of, Ballot& ballot) {

@@ -41,6 +41,7 @@ class GradReducer final : public Reducer {
   double finish_unscaled(std::span<double> rider) override;
   void discard() override;
   void abandon(std::span<double> rider) override;
+  double local_squared_norm() override;
   const ReduceCounters& counters() const noexcept override;
   std::vector<at::Tensor> gradients() const override;
   Channels channels() const noexcept override;

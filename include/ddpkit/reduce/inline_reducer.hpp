@@ -21,6 +21,7 @@ class InlineReducer final : public Reducer {
   double finish_unscaled(std::span<double> rider) override;
   void discard() override {}  // nothing leaves before finish, and gradients lie where zero_grad finds them
   void abandon(std::span<double> rider) override;
+  double local_squared_norm() override;
   const ReduceCounters& counters() const noexcept override { return counters_; }
   std::vector<at::Tensor> gradients() const override;
   Channels channels() const noexcept override { return channels_; }

@@ -35,20 +35,31 @@ class Reducer {
  public:
   virtual ~Reducer() = default;
 
-  /// While it lives, backward only adds up on this rank. Nests.
-  class [[nodiscard]] NoSync {
+  /// Something that holds while it lives. Nests.
+  class [[nodiscard]] Scope {
    public:
-    explicit NoSync(int& depth) : depth_(&depth) { ++*depth_; }
-    NoSync(NoSync&& other) noexcept : depth_(std::exchange(other.depth_, nullptr)) {}
-    NoSync& operator=(NoSync&&) = delete;
-    ~NoSync() {
+    explicit Scope(int& depth) : depth_(&depth) { ++*depth_; }
+    Scope(Scope&& other) noexcept : depth_(std::exchange(other.depth_, nullptr)) {}
+    Scope& operator=(Scope&&) = delete;
+    ~Scope() {
       if (depth_ != nullptr) --*depth_;
     }
 
    private:
     int* depth_;
   };
+
+  /// While it lives, backward only adds up on this rank.
+  using NoSync = Scope;
   NoSync no_sync() { return NoSync(no_sync_depth_); }
+
+  /// While it lives, backward also measures what it leaves behind, at the moment when that is in the cache.
+  Scope measure_norm() { return Scope(measure_depth_); }
+
+  /// Squared norm of what this rank has added up in the window so far, before anything is reduced. Before `finish`; not
+  /// collective. Cheap after a backward under `measure_norm`, else a pass over the gradients. NaN in a window in which the set
+  /// of trainable parameters has changed.
+  virtual double local_squared_norm() = 0;
 
   /// Ends the window: every parameter that any rank used has in `.grad` the mean over ranks of what the ranks added up; the
   /// others' `.grad` is undefined. Collective, blocking. Throws CommError, and UsageError on all ranks for Unused::error.
@@ -76,10 +87,12 @@ class Reducer {
 
  protected:
   bool syncing() const noexcept { return no_sync_depth_ == 0; }
+  bool measuring() const noexcept { return measure_depth_ > 0; }
   virtual void apply_scale(double scale) = 0;
 
  private:
   int no_sync_depth_ = 0;
+  int measure_depth_ = 0;
 };
 
 }  // namespace ddpkit

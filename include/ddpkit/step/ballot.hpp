@@ -20,7 +20,9 @@ class Ballot {
     loss,             ///< sum of mean x count
     micro_batches,    ///< and the squares of their numbers, by which all ranks see whether they are equal
     micro_batches_squared,
-    data_seconds,  ///< time by section, summed over ranks
+    count_squared,       ///< by which all ranks see whether their counts are equal
+    small_squared_norm,  ///< of each rank's own mean gradient, for the noise scale
+    data_seconds,        ///< time by section, summed over ranks
     compute_seconds,
     number_of_slots,
   };

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "ddpkit/batch/noise_scale.hpp"
 
 namespace ddpkit {
 
@@ -20,12 +23,13 @@ struct StepResult {
   };
 
   Update update = Update::applied;
-  std::int64_t step = 0;  ///< number of this step, from 0
-  double loss = 0;        ///< mean over all items of all ranks
-  double count = 0;       ///< items: rows or tokens
-  std::int64_t rows = 0;  ///< real samples
-  double lr = 0;          ///< learning rate of the schedule at this step
-  double grad_norm = 0;   ///< global norm of the mean gradient, before clipping
+  std::int64_t step = 0;                    ///< number of this step, from 0
+  double loss = 0;                          ///< mean over all items of all ranks
+  double count = 0;                         ///< items: rows or tokens
+  std::int64_t rows = 0;                    ///< real samples
+  double lr = 0;                            ///< learning rate of the schedule at this step
+  double grad_norm = 0;                     ///< global norm of the mean gradient, before clipping
+  std::optional<NoiseObservation> noise{};  ///< where it was asked for and the window gives one
   Wish wish = Wish::go_on;
   double data_seconds = 0;     ///< mean over ranks: waiting for batches
   double compute_seconds = 0;  ///< mean over ranks: forward and backward, with the communication that overlaps them

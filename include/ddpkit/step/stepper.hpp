@@ -11,6 +11,7 @@
 #include "ddpkit/reduce/reducer.hpp"
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/step/ballot.hpp"
+#include "ddpkit/step/noise_probe.hpp"
 #include "ddpkit/step/step_result.hpp"
 #include "ddpkit/step/stepper_options.hpp"
 #include "ddpkit/tensor/batch.hpp"
@@ -46,6 +47,9 @@ class Stepper {
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
   void set_device(c10::Device device) noexcept { device_ = device; }
 
+  /// Whether StepResult::noise is filled in. Changes nothing else, to the bit, and adds no collective. All ranks alike.
+  void set_noise(GradientNoise noise) noexcept { noise_.set(noise); }
+
   /// Where the run stands; the next window is this step. Set when a run is resumed.
   const Progress& progress() const noexcept { return progress_; }
   void set_progress(const Progress& progress) noexcept { progress_ = progress; }
@@ -73,6 +77,7 @@ class Stepper {
   std::uint64_t seed_ = 0;
   c10::Device device_ = c10::kCPU;
   Progress progress_;
+  NoiseProbe noise_;
   std::string culprit_;  ///< this rank's account of a loss that is not finite
 };
 
