@@ -16,15 +16,14 @@ Recorder::Recorder(const TrainerContext& context, const MetricList& metrics, con
       length_(length),
       hub_(open_metrics(context.config.metrics,
                         {.rank = context.channels.control.rank(), .total_steps = length.steps, .folder = context.run_folder},
-                        context.log)) {}
+                        context.log)),
+      noise_(context.config) {}
 
 void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch) {
   const int ranks = context_.channels.control.world_size();
-  MetricRecord record = new_record(RecordKind::event, progress);
-  record.text = text("training steps ", progress.step, "..", length_.steps, ", ", length_.steps_per_epoch, " per epoch of ",
-                     samples_per_epoch, " samples; global batch ", batch.global, " = micro ", batch.micro, " x accumulate ",
-                     batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks");
-  hub_->write(record);
+  write_event(progress, text("training steps ", progress.step, "..", length_.steps, ", ", length_.steps_per_epoch,
+                             " per epoch of ", samples_per_epoch, " samples; global batch ", batch.global, " = micro ",
+                             batch.micro, " x accumulate ", batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks"));
 }
 
 void Recorder::add(const Batch& batch, const Loss& loss) {
@@ -47,6 +46,7 @@ void Recorder::record(const Progress& progress, const StepResult& result) {
   since_.data_seconds += result.data_seconds;
   since_.reduce_seconds += result.reduce_seconds;
   since_.seconds += result.data_seconds + result.compute_seconds + result.reduce_seconds + result.update_seconds;
+  noise_.observe(result);
   last_ = result;
   if (progress.step == length_.steps || progress.step % context_.config.metrics.every == 0) write(progress);
 }
@@ -61,6 +61,7 @@ void Recorder::write(const Progress& progress) {
                    {"data_wait_share", since_.data_seconds / since_.seconds, Shown::in_files},
                    {"reduce_wait_share", since_.reduce_seconds / since_.seconds, Shown::in_files},
                    {"skipped_steps", since_.skipped, since_.skipped > 0 ? Shown::always : Shown::in_files}};
+  for (Metric& metric : noise_.take_metrics()) record.values.push_back(std::move(metric));
   for (Metric& metric : since_.metrics.values()) record.values.push_back(std::move(metric));
   hub_->write(record);
   since_ = {};
@@ -74,10 +75,18 @@ void Recorder::record_evaluation(const Progress& progress, const Tally& evaluati
 
 void Recorder::finish(const Progress& progress, std::string_view text) {
   if (since_.samples > 0) write(progress);  // a run that ended between two records
+  if (const std::string advice = noise_.advice(progress.global_batch); samples_ > 0 && !advice.empty()) {
+    context_.log.info("trainer", advice);
+    write_event(progress, advice);
+  }
+  write_event(progress, text);
+  hub_->flush();
+}
+
+void Recorder::write_event(const Progress& progress, std::string_view text) {
   MetricRecord record = new_record(RecordKind::event, progress);
   record.text = text;
   hub_->write(record);
-  hub_->flush();
 }
 
 MetricRecord Recorder::new_record(RecordKind kind, const Progress& progress) const {

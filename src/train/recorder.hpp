@@ -12,6 +12,7 @@
 #include "ddpkit/step/step_result.hpp"
 #include "ddpkit/train/trainer.hpp"
 #include "train/metric_list.hpp"
+#include "train/noise_monitor.hpp"
 
 namespace ddpkit {
 
@@ -21,6 +22,9 @@ class Recorder {
   /// All arguments must outlive it.
   Recorder(const TrainerContext& context, const MetricList& metrics, const RunLength& length);
 
+  /// Over the last steps.
+  const NoiseMonitor& noise() const noexcept { return noise_; }
+
   void start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch);
 
   /// One micro-batch of this rank, for the metrics that need the model's output.
@@ -29,7 +33,9 @@ class Recorder {
   /// A step. Collective where a record is due and there are metrics.
   void record(const Progress& progress, const StepResult& result);
   void record_evaluation(const Progress& progress, const Tally& evaluation);
-  /// The last words of the run; then everything is on disk. Collective where steps wait for a record and there are metrics.
+
+  /// The last words of the run, and what it learned about its batch; then everything is on disk. Collective where steps wait
+  /// for a record and there are metrics.
   void finish(const Progress& progress, std::string_view text);
 
   /// Since the start of this call, over all ranks.
@@ -49,12 +55,14 @@ class Recorder {
   };
 
   void write(const Progress& progress);
+  void write_event(const Progress& progress, std::string_view text);
   MetricRecord new_record(RecordKind kind, const Progress& progress) const;
 
   const TrainerContext& context_;
   const MetricList& metrics_;
   RunLength length_;
   std::unique_ptr<MetricHub> hub_;
+  NoiseMonitor noise_;
   Since since_;
   StepResult last_;
   double samples_ = 0;

@@ -40,6 +40,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
   if (valid_set != nullptr) require_monitored_metric();
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(trainer.context_.device);
+  if (recorder_.noise().wanted()) stepper_.set_noise(GradientNoise::measured);
   stepper_.on_micro_batch = [this](const Batch& batch, const Loss& loss) { recorder_.add(batch, loss); };
   stepper_.wish = [this] { return wish(); };
 }

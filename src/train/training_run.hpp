@@ -21,6 +21,9 @@ class TrainingRun {
 
   TrainSummary run();
 
+  /// What the last steps say of the gradient noise. Equal on all ranks.
+  NoiseEstimate noise() const { return recorder_.noise().estimate(); }
+
  private:
   bool finished() const { return stepper_.progress().step >= plan_->length.steps; }
   bool due(const Extent& every, std::string_view field) const;
