@@ -51,13 +51,14 @@ LineFit fit_line(std::span<const MicroMeasurement> measured) {
   }
   // Sizes span many powers of ten; with columns of equal length the 2 x 2 inverse keeps its digits.
   const Eigen::Vector2d length = a.colwise().norm();
-  const Eigen::MatrixX2d scaled = a * length.cwiseInverse().asDiagonal();
+  const Eigen::Vector2d unscale = length.cwiseInverse();
+  const Eigen::MatrixX2d scaled = a * unscale.asDiagonal();
   const Eigen::Vector2d solution = scaled.colPivHouseholderQr().solve(y);
   // Where the points scatter more than their intervals say, the scatter is believed.
   const double scatter = rows > 2 ? (scaled * solution - y).squaredNorm() / static_cast<double>(rows - 2) : 1;
   const Eigen::Matrix2d inverse = (scaled.transpose() * scaled).inverse();
-  const auto unscale = length.cwiseInverse().asDiagonal();
-  return {unscale * solution, std::max(scatter, 1.0) * (unscale * inverse * unscale).eval()};
+  const Eigen::Matrix2d covariance = unscale.asDiagonal() * inverse * unscale.asDiagonal();
+  return {unscale.cwiseProduct(solution), std::max(scatter, 1.0) * covariance};
 }
 
 /// The best slope of a line through the origin, by the same measure.
@@ -69,6 +70,18 @@ double fit_through_origin(std::span<const MicroMeasurement> measured) {
     down += weight * x * x;
   }
   return up / down;
+}
+
+/// Where rates, each shifted by so many of its half-widths, first reach `wanted`: between measurements by lines in time.
+double crossing(std::span<const MicroMeasurement> measured, double wanted, double shift) {
+  double last_micro = 0, last_lack = 0;
+  for (const MicroMeasurement& at : measured) {
+    const double lack = micro_of(at) - wanted * at.seconds * (1 - shift * relative_half_width(at));  // negative: too slow
+    if (lack >= 0) return last_lack == 0 ? micro_of(at) : std::lerp(last_micro, micro_of(at), last_lack / (last_lack - lack));
+    last_micro = micro_of(at);
+    last_lack = lack;
+  }
+  return last_micro;
 }
 
 }  // namespace
@@ -140,22 +153,6 @@ ThroughputModel::Knee ThroughputModel::fitted_knee(double efficiency) const {
   const double half_width = kNormal95 * std::sqrt(std::max(variance, 0.0)) / slope_;
   return {factor * ratio, factor * (ratio - half_width), factor * (ratio + half_width)};
 }
-
-namespace {
-
-/// Where rates, each shifted by so many of its half-widths, first reach `wanted`: between measurements by lines in time.
-double crossing(std::span<const MicroMeasurement> measured, double wanted, double shift) {
-  double last_micro = 0, last_lack = 0;
-  for (const MicroMeasurement& at : measured) {
-    const double lack = micro_of(at) - wanted * at.seconds * (1 - shift * relative_half_width(at));  // negative: too slow
-    if (lack >= 0) return last_lack == 0 ? micro_of(at) : std::lerp(last_micro, micro_of(at), last_lack / (last_lack - lack));
-    last_micro = micro_of(at);
-    last_lack = lack;
-  }
-  return last_micro;
-}
-
-}  // namespace
 
 ThroughputModel::Knee ThroughputModel::measured_knee(double efficiency) const {
   const double wanted = efficiency * plateau();
