@@ -1,5 +1,7 @@
 #include "ddpkit/batch/memory_model.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ddpkit/base/random.hpp"
@@ -68,6 +70,36 @@ TEST_CASE("a peak out of line leaves the curve convex and rising") {
     CHECK(slope >= last_slope - 1e-9);
     last = model.peak_bytes(micro);
     last_slope = slope;
+  }
+}
+
+TEST_CASE("the curve agrees with the convex minorant found by trying all pairs") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CounterRandom random(random_key({seed, 2}));
+    std::vector<MicroMeasurement> measured;
+    for (std::int64_t micro = 1; micro < 200; micro += static_cast<std::int64_t>(1 + random.below(30)))
+      measured.push_back(
+          {.micro = micro, .seconds = 1, .peak_bytes = 1000 + 5 * micro + static_cast<std::int64_t>(random.below(300))});
+    const std::size_t count = measured.size();
+    std::vector<double> least(count), minorant(count);  // least: of this and all larger sizes
+    for (std::size_t i = count; i-- > 0;) {
+      const auto own = static_cast<double>(measured[i].peak_bytes);
+      least[i] = i + 1 == count ? own : std::min(own, least[i + 1]);
+    }
+    double ratios = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      minorant[k] = least[k];
+      for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = k + 1; j < count; ++j) {
+          const auto span = static_cast<double>(measured[j].micro - measured[i].micro);
+          const double part = static_cast<double>(measured[k].micro - measured[i].micro) / span;
+          minorant[k] = std::min(minorant[k], std::lerp(least[i], least[j], part));
+        }
+      ratios += static_cast<double>(measured[k].peak_bytes) / minorant[k] / static_cast<double>(count);
+    }
+    const MemoryModel model(measured);
+    for (std::size_t k = 0; k < count; ++k)
+      CHECK(model.peak_bytes(static_cast<double>(measured[k].micro)) == Approx(ratios * minorant[k]));
   }
 }
 
