@@ -124,12 +124,17 @@ RatedPlan smallest_good_one(const std::vector<RatedPlan>& plans, double knee) {
 
 }  // namespace
 
-BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::int64_t world_size) {
-  const std::int64_t local = local_share(global, world_size);
+std::vector<RatedPlan> rate_plans(const BatchProfile& profile, std::span<const BatchPlan> plans) {
   check_measured(profile);
   const Predictor predictor(profile);
-  BatchChoice choice;
-  for (const std::int64_t micro : divisors(local)) choice.others.push_back(predictor.rate({global, micro, local / micro}));
+  std::vector<RatedPlan> rated;
+  for (const BatchPlan& plan : plans) rated.push_back(predictor.rate(plan));
+  return rated;
+}
+
+BatchChoice choose_among(const BatchProfile& profile, std::vector<RatedPlan> plans) {
+  std::ranges::sort(plans, {}, micro_of);
+  BatchChoice choice{.others = std::move(plans)};
   const std::vector<RatedPlan> fitting = candidates(profile, choice.others);
   if (fitting.empty()) refuse_all(profile, choice.others.front());
   choice.chosen = smallest_good_one(fitting, profile.knee_efficiency);
@@ -137,6 +142,13 @@ BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::
   const auto next = std::ranges::upper_bound(choice.others, choice.chosen.plan.micro, {}, micro_of);
   if (next != choice.others.end()) choice.explanation += compare(profile, choice.chosen, *next);
   return choice;
+}
+
+BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::int64_t world_size) {
+  const std::int64_t local = local_share(global, world_size);
+  std::vector<BatchPlan> plans;
+  for (const std::int64_t micro : divisors(local)) plans.push_back({global, micro, local / micro});
+  return choose_among(profile, rate_plans(profile, plans));
 }
 
 }  // namespace ddpkit

@@ -74,6 +74,8 @@ void fill_from_config(PlanRequest& request, const PlanArguments& arguments) {
 
 void fill_from_profile(PlanRequest& request, const std::string& file) {
   request.profile = read_batch_profile(file);
+  const bool open = !request.query.global && !request.query.micro && !request.query.max_micro;
+  if (open && request.profile->choice) request.query.global = request.profile->choice->global;
   if (request.terms.dataset == 0) request.terms.dataset = request.profile->dataset;
 }
 

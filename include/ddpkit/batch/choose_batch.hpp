@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,11 @@ struct BatchChoice {
 /// nearest to it. Pure. Throws ConfigError that says what to change when no whole numbers make `global` on `world_size` ranks,
 /// or none of those fits.
 BatchChoice choose_batch(const BatchProfile& profile, std::int64_t global, std::int64_t world_size);
+
+/// What the profile predicts for plans, in their order. Pure. Throws ConfigError where nothing was measured.
+std::vector<RatedPlan> rate_plans(const BatchProfile& profile, std::span<const BatchPlan> plans);
+
+/// As choose_batch, among plans that were rated, of which there is at least one.
+BatchChoice choose_among(const BatchProfile& profile, std::vector<RatedPlan> plans);
 
 }  // namespace ddpkit

@@ -37,10 +37,11 @@ struct PlanList {
   std::vector<ListedPlan> nearest;  ///< where there is no legal plan, or only poor ones: nearest first
 };
 
-/// The legal plans best first: in the order of `legal_plans`, and with a profile those that fit into memory, the smallest
-/// micro-batch that reaches the efficiency of the knee before the others, then by predicted time. Where nothing fits, or not
-/// even half of the largest micro-batch allowed can be used, the nearest plans. Pure; exact up to 2^63 - 1. Throws UsageError
-/// and ConfigError as legal_plans and outcome_of, and for a memory limit without a profile.
+/// The legal plans best first: in the order of `legal_plans`. With a profile those that fit into memory, `choose_among`'s
+/// choice before the others, then by predicted time; on the ranks that it was measured on, where no number is given. Where
+/// nothing fits, or not even half of the largest micro-batch allowed can be used, the nearest plans. Pure; exact up to 2^63
+/// - 1. Throws UsageError and ConfigError as legal_plans, outcome_of and rate_plans, and for a memory limit without a profile
+/// or without peaks in it.
 PlanList list_plans(const PlanRequest& request);
 
 /// The list as a table whose columns are what is known. The first of legal plans is marked.

@@ -12,6 +12,19 @@ namespace {
 
 const PlanQuery kEight{.global = 1024, .max_micro = 64, .world = 8};
 
+constexpr std::int64_t kMiB = 1 << 20;
+
+// 1 ms and 0.1 ms per sample; 10 MiB and 1 MiB per sample; measured at doublings up to 128.
+BatchProfile linear_machine() {
+  BatchProfile profile{.world_size = 2, .communication_seconds = 0.002, .memory_limit = 100 * kMiB, .dataset = 1000};
+  for (std::int64_t micro = 1; micro <= 128; micro *= 2)
+    profile.measured.push_back({.micro = micro,
+                                .seconds = 0.001 + 0.0001 * static_cast<double>(micro),
+                                .repeats = 10,
+                                .peak_bytes = (10 + micro) * kMiB});
+  return profile;
+}
+
 }  // namespace
 
 TEST_CASE("the plans come with what they mean for the run") {
@@ -60,6 +73,47 @@ TEST_CASE("nothing near is offered that the data set cannot fill") {
 
 TEST_CASE("a memory limit needs a profile") {
   CHECK_THROWS_AS(list_plans({.query = kEight, .memory_limit = 1 << 30}), UsageError);
+}
+
+TEST_CASE("a profile predicts time and memory, and leaves out what does not fit") {
+  const PlanList list = list_plans({.query = {.global = 256}, .profile = linear_machine()});
+  REQUIRE(list.total == 7);  // 128 needs more than 90 of 100 MiB
+  CHECK(list.legal.front().plan == BatchPlan{256, 64, 2});
+  CHECK(list.legal.front().predicted->step_seconds == Approx(2 * 0.0074 + 0.002));
+  CHECK(list.legal.front().predicted->peak_bytes == Approx(74.0 * kMiB));
+  CHECK_THAT(list.reason, Contains("micro 64") && Contains("128 would"));
+  for (std::size_t i = 2; i < list.legal.size(); ++i)
+    CHECK(list.legal[i - 1].predicted->step_seconds <= list.legal[i].predicted->step_seconds);
+}
+
+TEST_CASE("another memory limit moves the choice") {
+  const PlanList list = list_plans({.query = {.global = 256}, .profile = linear_machine(), .memory_limit = 50 * kMiB});
+  CHECK(list.legal.front().plan == BatchPlan{256, 32, 4});
+}
+
+TEST_CASE("a limit below one sample is said so") {
+  const PlanList list = list_plans({.query = {.global = 256}, .profile = linear_machine(), .memory_limit = 10 * kMiB});
+  CHECK(list.legal.empty());
+  CHECK(list.nearest.empty());
+  CHECK(list.reason ==
+        "the memory of 9 MiB (90 % of 10 MiB) is below what one sample needs, 11 MiB; raise memory.limit or make "
+        "the model smaller");
+}
+
+TEST_CASE("a micro-batch that does not fit has nearest ones that do") {
+  const PlanList list = list_plans({.query = {.global = 512, .micro = 128}, .profile = linear_machine()});
+  CHECK(list.legal.empty());
+  CHECK_THAT(list.reason, Contains("the largest micro-batch that does is 80"));
+  REQUIRE_FALSE(list.nearest.empty());
+  CHECK(list.nearest.front().plan == BatchPlan{512, 64, 4});
+  CHECK(list.nearest.front().predicted->fits);
+}
+
+TEST_CASE("a limit for a profile without memory, and a profile without measurements are refused") {
+  BatchProfile profile = linear_machine();
+  for (MicroMeasurement& measured : profile.measured) measured.peak_bytes = 0;
+  CHECK_THROWS_AS(list_plans({.query = {.global = 256}, .profile = profile, .memory_limit = kMiB}), ConfigError);
+  CHECK_THROWS_AS(list_plans({.query = {.global = 256}, .profile = BatchProfile{}}), ConfigError);
 }
 
 TEST_CASE("the table marks the first plan and leaves out what is not known") {
