@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 PROGRAM = sys.argv[1]
 USAGE, STORAGE, CONFIG = 64, 74, 78
@@ -27,11 +28,26 @@ class Plan(unittest.TestCase):
         self.assertEqual(result.stderr.count("\n"), 1)
         return result.stdout
 
-    def run_file(self, text):
+    def folder(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name) / "run.yaml"
+        return pathlib.Path(folder.name)
+
+    def run_file(self, text):
+        path = self.folder() / "run.yaml"
         path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def profile(self):
+        """1 ms and 0.1 ms per sample; 10 MiB and 1 MiB per sample."""
+        measured = [{"micro": b, "seconds": 0.001 + 0.0001 * b, "half_width": 0.0, "repeats": 5, "peak_bytes": (10 + b) << 20,
+                     "data_share": 0.0, "communication_share": 0.0, "utilisation": None} for b in (1, 2, 4, 8, 16, 32, 64, 128)]
+        path = self.folder() / "tune.json"
+        path.write_text(json.dumps({
+            "format": "ddpkit batch profile", "version": 1, "model": "mlp", "device": "cpu", "world_size": 2, "nodes": 1,
+            "measured": measured, "out_of_memory": [], "communication_seconds": 0.002, "update_seconds": 0.0,
+            "gradient_bytes": 1 << 20, "memory_limit": 100 << 20, "memory_target": 0.9, "knee_efficiency": 0.85,
+            "dataset": 60000, "choice": {"global": 256, "micro": 64, "accumulate": 2}, "explanation": ""}))
         return str(path)
 
     def test_the_chosen_plan_comes_first_and_is_marked_and_explained(self):
@@ -71,6 +87,37 @@ class Plan(unittest.TestCase):
                                                 "warmup_steps": 0, "steps": 100})
         document = json.loads(self.succeeds("--world 4 --global 1024 --lr 0.1 --json --config", path))
         self.assertEqual((document["plans"][0]["global"], document["plans"][0]["lr"]), (1024, 0.2))
+
+    def test_a_profile_adds_memory_and_time_and_says_what_a_larger_micro_batch_would_bring(self):
+        output = self.succeeds("--global 256 --profile", self.profile())
+        self.assertEqual(output.splitlines()[1].split(),
+                         ["*", "64", "2", "2", "256", "234", "234", "96", "74", "MiB", "(74", "%)", "16.8", "ms", "15,200"])
+        self.assertIn("128 would gain", output)
+
+    def test_a_limit_below_one_sample_says_what_one_needs(self):
+        output = self.refuses(CONFIG, "below what one sample needs, 11 MiB", "--global 256 --memory-limit 10MiB --profile",
+                              self.profile())
+        self.assertEqual(output, "")
+
+    def test_time_to_target_is_a_table_a_document_and_a_picture(self):
+        picture = self.folder() / "time.svg"
+        output = self.succeeds("--critical-batch 790 --critical-low 600 --critical-high 1100 --profile", self.profile(),
+                               "--svg", str(picture))
+        self.assertEqual(output.split()[:3], ["devices", "global", "micro"])
+        self.assertIn("fastest: global batch", output)
+        self.assertIn("An estimate.", output)
+        root = xml.etree.ElementTree.parse(picture).getroot()
+        self.assertEqual(len(root), 4)
+        document = json.loads(self.succeeds("--critical-batch 790 --target-steps 1000 --json --profile", self.profile()))
+        self.assertEqual((document["unit"], document["reference"]["global"]), ("seconds", 256))
+        self.assertAlmostEqual(document["reference"]["time"], 1000 * 0.0168)
+
+    def test_time_to_target_says_what_it_lacks(self):
+        self.refuses(USAGE, "needs the step times of a --profile", "--global 8 --critical-batch 790")
+        self.refuses(USAGE, "need --critical-batch", "--global 8 --svg time.svg")
+        self.refuses(CONFIG, "critical batch must be above 0", "--critical-batch 0 --profile", self.profile())
+        self.refuses(STORAGE, "cannot write /nowhere/time.svg", "--critical-batch 790 --svg /nowhere/time.svg --profile",
+                     self.profile())
 
     def test_numbers_that_cannot_be_end_with_64_and_say_what_to_give(self):
         self.assertEqual(self.refuses(USAGE, "--global: expected a whole number of at least 1, got 0", "--global 0"), "")

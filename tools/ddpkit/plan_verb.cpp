@@ -7,6 +7,7 @@
 #include "ddpkit/base/text.hpp"
 #include "plan_request.hpp"
 #include "read_option.hpp"
+#include "target_view.hpp"
 #include "verbs.hpp"
 
 namespace ddpkit::tool {
@@ -14,11 +15,13 @@ namespace {
 
 struct PlanVerb {
   PlanArguments arguments;
+  TargetArguments target;
   bool json = false;
   bool all = false;
 
   void run() const {
     PlanRequest request = make_request(arguments);
+    if (target.wanted()) return show_target(request);
     if (all) request.most = 0;
     const PlanList list = list_plans(request);
     if (json)
@@ -29,6 +32,11 @@ struct PlanVerb {
   }
 
  private:
+  void show_target(const PlanRequest& request) const {
+    if (!request.profile) throw UsageError("--critical-batch needs the step times of a --profile");
+    show_targets(*request.profile, arguments.query.global, target, json ? TargetOutput::json : TargetOutput::text);
+  }
+
   static void print(const PlanList& list) {
     if (!list.legal.empty()) {
       std::cout << plan_table(list.legal).str() << "\n\n" << list.reason << '\n';
@@ -59,6 +67,15 @@ void add_run_options(CLI::App& command, PlanArguments& arguments) {
   add_option(command, "--warmup", arguments.warmup, "as in run files: 5%, \"500 steps\" or \"5 epochs\"");
 }
 
+void add_target_options(CLI::App& command, TargetArguments& target) {
+  add_option(command, "--critical-batch", target.critical_batch,
+             "time to target instead: batch from which on more samples buy little, as metrics.noise_scale measures it");
+  add_option(command, "--critical-low", target.critical_low, "lower end of its band");
+  add_option(command, "--critical-high", target.critical_high, "upper end of its band");
+  add_option(command, "--target-steps", target.target_steps, "steps to the target at --global, for times in seconds");
+  command.add_option("--svg", target.svg, "writes time and cost as a picture")->type_name("FILE");
+}
+
 }  // namespace
 
 void add_plan_verb(CLI::App& app) {
@@ -66,9 +83,11 @@ void add_plan_verb(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "list the ways to make a global batch, best first");
   add_batch_options(*command, verb->arguments.query);
   add_run_options(*command, verb->arguments);
-  command->add_option("--profile", verb->arguments.profile, "tune.json of the model: predicts memory and time");
+  command->add_option("--profile", verb->arguments.profile, "tune.json of the model: predicts memory and time")
+      ->type_name("FILE");
   add_option(*command, "--memory-limit", verb->arguments.memory_limit, "memory of one rank, such as 2GiB; with --profile");
-  command->add_option("--config", verb->arguments.config, "run file for what is not given here");
+  add_target_options(*command, verb->target);
+  command->add_option("--config", verb->arguments.config, "run file for what is not given here")->type_name("FILE");
   command->add_flag("--all", verb->all, "list every legal plan");
   command->add_flag("--json", verb->json, "print one JSON document");
   command->callback([verb] { verb->run(); });

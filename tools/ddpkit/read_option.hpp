@@ -34,11 +34,20 @@ E read_option(const std::string& option, const std::string& typed) {
   throw UsageError(text(option, ": expected one of ", names, ", got ", printable(typed)));
 }
 
+/// What stands for a value in the help.
+template <class T>
+constexpr const char* placeholder() {
+  if constexpr (std::same_as<T, Bytes>) return "SIZE";
+  if constexpr (std::same_as<T, Extent>) return "STRETCH";
+  if constexpr (NamedEnum<T>) return "NAME";
+  return "NUMBER";
+}
+
 /// Adds an option that fills `value`, which must outlive the command.
 template <class T>
 CLI::Option* add_option(CLI::App& command, const std::string& option, std::optional<T>& value, const std::string& help) {
   const auto take = [option, &value](const std::string& typed) { value = read_option<T>(option, typed); };
-  return command.add_option_function<std::string>(option, take, help);
+  return command.add_option_function<std::string>(option, take, help)->type_name(placeholder<T>());
 }
 
 }  // namespace ddpkit::tool

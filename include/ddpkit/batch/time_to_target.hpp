@@ -63,4 +63,7 @@ enum class TargetAxis { devices, global };
 /// Time or cost against the number of devices, with a line per global batch, or the other way round.
 Chart target_chart(const TimeToTarget& result, TargetQuantity quantity, TargetAxis axis);
 
+/// One JSON document, "ddpkit time to target" version 1. Numbers keep all their digits; what is infinite is null.
+std::string to_json(const TimeToTarget& result);
+
 }  // namespace ddpkit
