@@ -1,5 +1,7 @@
 #include "ddpkit/step/stepper.hpp"
 
+#include <ATen/TensorOperators.h>
+
 #include <chrono>
 #include <cmath>
 #include <optional>
