@@ -73,6 +73,8 @@ class Trainer {
   Tally evaluate(const Dataset& valid_set);
 
   const Model& model() const noexcept { return model_; }
+  const LossFunction& loss() const noexcept { return loss_; }
+  const std::vector<double>& sample_weights() const noexcept { return sample_weights_; }
   const TrainerContext& context() const noexcept { return context_; }
 
  private:

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "ddpkit/base/quantity.hpp"
+#include "ddpkit/step/step_result.hpp"
+#include "ddpkit/tensor/memory_meter.hpp"
+#include "ddpkit/tune/window_reading.hpp"
+
+namespace ddpkit {
+
+/// Reads time and memory of this rank at the edges between the phases of a window. Waits for the device at each, so that work
+/// counts where it was asked for.
+class PhaseClock {
+ public:
+  /// Without a meter, as on a CPU whose allocator is not ours, all bytes are 0.
+  PhaseClock(c10::Device device, std::optional<Bytes> memory_limit);
+
+  void start_window();
+  void batch_is_there();
+  void forward_is_done();
+  void backward_is_done();
+
+  /// Ends the window.
+  WindowReading stop(const StepResult& result);
+
+  /// Bytes that this rank may use; 0: not known.
+  std::int64_t memory_limit() const;
+
+  /// Gives back what a window that was given up has left in caches.
+  void release();
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void edge(double& seconds);
+  double take_peak();
+
+  c10::Device device_;
+  std::unique_ptr<MemoryMeter> meter_;
+  Time began_;
+  Time window_;
+  Time last_;
+  WindowReading reading_;
+};
+
+}  // namespace ddpkit

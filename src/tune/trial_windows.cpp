@@ -1,0 +1,137 @@
+#include "tune/trial_windows.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/util/Exception.h>
+
+#include <array>
+#include <bit>
+
+#include "ddpkit/base/error.hpp"
+#include "ddpkit/base/text.hpp"
+#include "ddpkit/comm/agree.hpp"
+#include "train/located_loss.hpp"
+
+namespace ddpkit {
+namespace {
+
+constexpr double kTrialRate = 1e-9;
+
+/// Of the run, but for what a measurement must not depend on.
+RunConfig trial_config(const RunConfig& config, const BatchPlan& plan) {
+  RunConfig trial = config;
+  trial.batch = {.global = plan.global, .micro = plan.micro, .accumulate = plan.accumulate};
+  trial.data.tail = Tail::drop;  // full windows only
+  trial.schedule = {};
+  trial.optimizer.lr = kTrialRate;
+  trial.step.non_finite = NonFinite::skip;
+  return trial;
+}
+
+/// Every rank's reading, in rank order.
+std::vector<WindowReading> share(const WindowReading& mine, Communicator& ranks) {
+  using Numbers = std::array<double, sizeof(WindowReading) / sizeof(double)>;
+  const Numbers sent = std::bit_cast<Numbers>(mine);
+  std::vector<double> received(sent.size() * static_cast<std::size_t>(ranks.world_size()));
+  ranks.all_gather(std::span<const double>(sent), std::span<double>(received), "window reading").wait();
+  std::vector<WindowReading> readings;
+  for (auto from = received.begin(); from != received.end(); from += sent.size()) {
+    Numbers numbers;
+    std::copy_n(from, numbers.size(), numbers.begin());
+    readings.push_back(std::bit_cast<WindowReading>(numbers));
+  }
+  return readings;
+}
+
+/// Before the first window, so that each has the same to hold.
+void prepare(Optimizer& optimizer) {
+  try {
+    optimizer.prepare();
+  } catch (const c10::OutOfMemoryError&) {
+    throw ConfigError(
+        "the model and its optimizer state alone do not fit into memory.limit; raise it, or take a smaller model");
+  }
+}
+
+WindowOutcome::End end_of(const StepResult& result) {
+  switch (result.update) {
+    case StepResult::Update::applied: return WindowOutcome::End::measured;
+    case StepResult::Update::skipped: return WindowOutcome::End::not_finite;
+    case StepResult::Update::given_up: break;
+  }
+  return WindowOutcome::End::out_of_memory;
+}
+
+}  // namespace
+
+TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan)
+    : config_(trial_config(trainer.context().config, plan)),
+      context_{.config = config_,
+               .channels = trainer.context().channels,
+               .log = trainer.context().log,
+               .run_folder = {},
+               .resume_from = {},
+               .device = trainer.context().device},
+      model_(trainer.model()),
+      before_(model_, context_.device),
+      plan_(plan),
+      training_(plan_training({context_, model_, train_set, trainer.sample_weights()})),
+      reducer_(model_.parameters(), context_.channels, config_.reducer),
+      stepper_(reducer_, *training_->optimizer, training_->schedule, config_.step),
+      clock_(context_.device, config_.memory.limit) {
+  model_.ensure_training();
+  stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
+  stepper_.set_device(context_.device);
+  stepper_.on_micro_batch = [this](const Batch&, const Loss&) { clock_.backward_is_done(); };
+  const LossFunction user_loss = located(trainer.loss(), [this] { return text("micro-batches of ", plan_.micro); });
+  loss_ = [this, user_loss](const Batch& batch) {
+    clock_.batch_is_there();
+    Loss loss = user_loss(batch);
+    clock_.forward_is_done();
+    return loss;
+  };
+  all_or_none(context_.channels.control, "optimizer state", [&] { prepare(*training_->optimizer); });
+}
+
+void TrialWindows::set_plan(const BatchPlan& plan) {
+  plan_ = plan;
+  training_->loader->set_global(plan.global);
+  training_->loader->set_micro(plan.micro);
+  training_->loader->jump({});
+  before_.restore_weights();
+}
+
+WindowOutcome TrialWindows::run() {
+  clock_.start_window();
+  const StepResult result = stepper_.run(training_->loader->next_window(), loss_);
+  WindowOutcome outcome{.end = end_of(result)};
+  outcome.ranks = share(clock_.stop(result), context_.channels.control);
+  if (outcome.end != WindowOutcome::End::measured) before_.restore_weights();
+  if (outcome.end == WindowOutcome::End::out_of_memory) clock_.release();
+  return outcome;
+}
+
+std::vector<std::int64_t> TrialWindows::memory_limits() const {
+  std::vector<std::int64_t> limits(static_cast<std::size_t>(context_.channels.control.world_size()));
+  const std::int64_t mine = clock_.memory_limit();
+  context_.channels.control.all_gather(std::span(&mine, 1), std::span(limits), "memory limits").wait();
+  return limits;
+}
+
+std::string TrialWindows::complaint_about(std::int64_t micro) {
+  const int ranks = context_.channels.control.world_size();
+  set_plan({.global = micro * ranks, .micro = micro, .accumulate = 1});
+  std::string mine;
+  try {
+    const at::NoGradGuard no_graph;
+    loss_(Batch(training_->loader->next_window().fetch(0)).to(context_.device));
+  } catch (const c10::OutOfMemoryError&) {
+    // The window that follows will say so on all ranks.
+  } catch (const std::exception& error) {
+    mine = error.what();
+  }
+  for (const std::string& complaint : gather_texts(context_.channels.control, mine))
+    if (!complaint.empty()) return complaint;
+  return {};
+}
+
+}  // namespace ddpkit

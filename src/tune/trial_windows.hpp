@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/reduce/grad_reducer.hpp"
+#include "ddpkit/step/stepper.hpp"
+#include "ddpkit/train/trainer.hpp"
+#include "ddpkit/tune/window_reading.hpp"
+#include "train/training_plan.hpp"
+#include "tune/live_state.hpp"
+#include "tune/phase_clock.hpp"
+
+namespace ddpkit {
+
+/// Real windows of a trainer at any micro-batch, measured: its model, loss and data, with an optimizer, reducer, stepper and
+/// loader of their own. Everything that they change is given back when it is destroyed.
+///
+/// Updates are real, at a rate so small that the weights hardly move: each size meets the losses that the run would begin with,
+/// and none can diverge because of the size that was measured before it. No rung of the memory ladder is taken.
+class TrialWindows {
+ public:
+  /// Collective. Throws ConfigError on all ranks when parameters and optimizer state alone do not fit.
+  TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan);
+
+  /// The windows that follow have this plan, and begin with the first sample again. Not collective, equal on all ranks.
+  void set_plan(const BatchPlan& plan);
+  const BatchPlan& plan() const noexcept { return plan_; }
+
+  /// One window. Collective, and the answer is the same on all ranks.
+  WindowOutcome run();
+
+  /// Why the loss function cannot be called with this micro-batch, such as batch norm with a single sample: what the first rank
+  /// on which it throws says. Empty when it can, or when memory is the reason. Collective.
+  std::string complaint_about(std::int64_t micro);
+
+  /// Bytes that each rank may use, in rank order; 0: not known. Collective.
+  std::vector<std::int64_t> memory_limits() const;
+
+ private:
+  RunConfig config_;
+  TrainerContext context_;
+  Model model_;
+  LiveState before_;
+  BatchPlan plan_;
+  std::unique_ptr<TrainingPlan> training_;
+  GradReducer reducer_;
+  Stepper stepper_;
+  PhaseClock clock_;
+  LossFunction loss_;
+};
+
+}  // namespace ddpkit
