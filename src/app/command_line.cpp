@@ -23,6 +23,21 @@ void add_options(CLI::App& app, CommandLine& line, bool& json) {
   app.add_option("--log-level", line.log_level, "debug, info, warning or error")->transform(CLI::CheckedTransformer(levels));
 }
 
+void add_probe(CLI::App& app, CommandLine& line) {
+  CLI::App* probe = app.add_subcommand("probe", "measure memory and time of one window of the configured batch");
+  probe->add_option("--repeat", line.probe.windows, "measure so many windows, as a stress test before a long run")
+      ->check(CLI::PositiveNumber);
+  probe->callback([&] { line.verb = Verb::probe; });
+}
+
+void add_tune(CLI::App& app, CommandLine& line) {
+  CLI::App* tune = app.add_subcommand("tune", "find micro-batch and accumulation for batch.global on these ranks");
+  tune->add_option("--out", line.tune.dir, "folder for tune.json and tune.svg instead of a run folder");
+  tune->add_flag_callback(
+      "--write", [&] { line.tune.run_file = RunFileEdit::write; }, "put the batch into the run file");
+  tune->callback([&] { line.verb = Verb::tune; });
+}
+
 }  // namespace
 
 std::variant<CommandLine, std::string> parse_command_line(int argc, char** argv) {
@@ -38,6 +53,8 @@ std::variant<CommandLine, std::string> parse_command_line(int argc, char** argv)
   app.add_subcommand("evaluate", "evaluate the weights of run.resume or run.init_from on data.valid")->callback([&] {
     line.verb = Verb::evaluate;
   });
+  add_probe(app, line);
+  add_tune(app, line);
   app.add_subcommand("config", "print the merged configuration")->callback([&] { line.verb = Verb::config; });
   bool print_config = false;
   app.add_flag("--print-config", print_config, "the same as the verb config");
@@ -51,6 +68,8 @@ std::variant<CommandLine, std::string> parse_command_line(int argc, char** argv)
     throw UsageError(text(error.what(), "; ", argv[0], " --help lists what there is"));
   }
   if (print_config) line.verb = Verb::config;
+  if (line.tune.run_file == RunFileEdit::write && line.config_file.empty())
+    throw UsageError("tune --write: there is no run file to write to; name it with --config FILE");
   line.output = json ? OutputFormat::json : OutputFormat::text;
   return line;
 }

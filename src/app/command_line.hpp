@@ -14,6 +14,8 @@ struct CommandLine {
   LogLevel log_level = LogLevel::info;
   std::string config_file;
   std::vector<std::string> overrides;
+  ProbeOptions probe;
+  TuneOutput tune;
 };
 
 /// Parses the arguments. Text to be printed instead, for --help and --version. Throws UsageError for a wrong command line.

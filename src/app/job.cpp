@@ -1,11 +1,15 @@
 #include "ddpkit/app/job.hpp"
 
+#include <algorithm>
+
+#include "app/keep_tuning.hpp"
 #include "app/report.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/data/open_dataset.hpp"
 #include "ddpkit/tensor/copy_into.hpp"
 #include "ddpkit/tensor/safetensors_io.hpp"
+#include "ddpkit/tune/tune_batch.hpp"
 
 namespace ddpkit {
 
@@ -37,7 +41,7 @@ ExitStatus Job::run(Trainer& trainer) {
   const std::unique_ptr<Dataset> train_set = open(data.train, "data.train");
   if (!train_set)
     throw on_all_ranks(ConfigError("data.train: no data set; set data.train.format and path, or pass one to Job::run"));
-  return train(trainer, *train_set, valid_set.get());
+  return work_on(trainer, *train_set, valid_set.get());
 }
 
 ExitStatus Job::run(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set) {
@@ -45,6 +49,13 @@ ExitStatus Job::run(Trainer& trainer, const Dataset& train_set, const Dataset* v
     if (valid_set == nullptr) throw on_all_ranks(ConfigError("evaluate needs a validation set; pass one to Job::run"));
     return evaluate(trainer, *valid_set);
   }
+  return work_on(trainer, train_set, valid_set);
+}
+
+/// What needs a training set.
+ExitStatus Job::work_on(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set) {
+  if (verb() == Verb::probe) return probe(trainer, train_set);
+  if (verb() == Verb::tune) return tune(trainer, train_set);
   return train(trainer, train_set, valid_set);
 }
 
@@ -61,6 +72,25 @@ ExitStatus Job::evaluate(Trainer& trainer, const Dataset& valid_set) {
   trainer.load_weights();
   const Tally evaluation = trainer.evaluate(valid_set);
   if (control().rank() == 0) report(evaluation, parts_.output, log_);
+  return ExitStatus::ok;
+}
+
+ExitStatus Job::probe(Trainer& trainer, const Dataset& train_set) {
+  ProbeReport result = ddpkit::probe(trainer, train_set, parts_.probe);
+  result.placement = parts_.placement;
+  if (control().rank() == 0) report(result, parts_.output);
+  return result.out_of_memory.empty() ? ExitStatus::ok : ExitStatus::config;
+}
+
+ExitStatus Job::tune(Trainer& trainer, const Dataset& train_set) {
+  TuneResult result = tune_batch(trainer, train_set);
+  if (std::ranges::any_of(parts_.placement, &Placement::oversubscribed))
+    result.notes.push_back("ranks have more threads than there are cores: times hold for this crowding only");
+  all_or_none(control(), "keeping what tune found", [&] {
+    if (control().rank() != 0) return;
+    keep(result, parts_, log_);
+    report(result, parts_.output);
+  });
   return ExitStatus::ok;
 }
 

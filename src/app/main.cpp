@@ -65,7 +65,7 @@ int print_lone_error(std::string_view program, std::string_view what, ExitStatus
   return static_cast<int>(status);
 }
 
-ExitStatus run_job(Attempt& attempt, Communicator& control, Logger& log, const Program& program) {
+ExitStatus run_job(Attempt& attempt, const RunConfig& defaults, Communicator& control, Logger& log, const Program& program) {
   all_or_none(control, "reading command line and configuration", [&] {
     if (attempt.failure) std::rethrow_exception(attempt.failure);
   });
@@ -74,7 +74,7 @@ ExitStatus run_job(Attempt& attempt, Communicator& control, Logger& log, const P
   facts.push_back({"verb", std::string(name_of(attempt.line.verb))});
   require_equal(control, "the configuration", facts);
   seed_generators(static_cast<std::uint64_t>(config.run.seed));
-  Job job(start_up(attempt.line, std::move(attempt.loaded), control, log), control, log);
+  Job job(start_up(attempt.line, std::move(attempt.loaded), defaults, control, log), control, log);
   const ExitStatus status = program(job);
   // Nobody leaves before all have arrived here, and all leave with the same status.
   return static_cast<ExitStatus>(agree_max(control, static_cast<std::int64_t>(status), "exit status"));
@@ -88,7 +88,8 @@ int run(int argc, char** argv, const RunConfig& defaults, const Program& program
   // Outside the boundary: a communicator that an exception destroys takes the ranks apart instead of ending them in order.
   const std::unique_ptr<Communicator> control = make_communicator(attempt.loaded.config.comm);
   Logger log({.rank = control->rank(), .world_size = control->world_size(), .level = attempt.line.log_level});
-  return static_cast<int>(with_error_boundary(*control, log, [&] { return run_job(attempt, *control, log, program); }));
+  return static_cast<int>(
+      with_error_boundary(*control, log, [&] { return run_job(attempt, defaults, *control, log, program); }));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/tune/tune_report.hpp"
 
 namespace ddpkit {
 namespace {
@@ -57,6 +58,14 @@ void report(const Tally& evaluation, OutputFormat format, Logger& log) {
     std::cout << nlohmann::ordered_json{{"metrics", metrics_json(evaluation)}}.dump(2) << std::endl;
   else
     log.info("job", metrics_text(evaluation));
+}
+
+void report(const TuneResult& tuned, OutputFormat format) {
+  std::cout << (format == OutputFormat::json ? to_json(tuned.profile) : tune_text(tuned)) << std::endl;
+}
+
+void report(const ProbeReport& probe, OutputFormat format) {
+  std::cout << (format == OutputFormat::json ? probe_json(probe) : probe_text(probe)) << std::endl;
 }
 
 }  // namespace ddpkit

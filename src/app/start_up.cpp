@@ -68,10 +68,12 @@ std::vector<Placement> place(Communicator& control, std::int64_t wanted_threads,
   return placements;
 }
 
-void set_threads(Communicator& control, const RunConfig& config, c10::Device device, Logger& log) {
-  const auto placements = place(control, config.run.threads, device.str());
+/// Returns the placement of all ranks.
+std::vector<Placement> set_threads(Communicator& control, const RunConfig& config, c10::Device device, Logger& log) {
+  auto placements = place(control, config.run.threads, device.str());
   at::set_num_threads(placements[static_cast<std::size_t>(control.rank())].threads);
   log.info("job", "placement\n" + placement_table(placements));
+  return placements;
 }
 
 /// Asked before a run folder is made, so that a wrong path leaves nothing behind. Whether it can be read is seen later.
@@ -127,12 +129,19 @@ void write_config(const LoadedConfig& loaded, const RunFolder& folder) {
 
 }  // namespace
 
-Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, Communicator& control, Logger& log) {
+Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, const RunConfig& defaults, Communicator& control,
+                    Logger& log) {
   const RunConfig& config = loaded.config;
-  Job::Parts parts{.verb = line.verb, .output = line.output, .device = choose_device(config, control.topology())};
+  Job::Parts parts{.verb = line.verb,
+                   .output = line.output,
+                   .device = choose_device(config, control.topology()),
+                   .probe = line.probe,
+                   .tune = line.tune,
+                   .config_file = line.config_file,
+                   .defaults = defaults};
   log.info("job", text("ddpkit ", version(), ", ", control.world_size(), control.world_size() == 1 ? " rank" : " ranks",
                        ", backend ", control.backend()));
-  set_threads(control, config, parts.device, log);
+  parts.placement = set_threads(control, config, parts.device, log);
 
   all_or_none(control, "batch", [&] { solve_batch(config.batch, control.world_size()); });  // before there is a folder
   std::string resume_from;
@@ -140,7 +149,7 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, Communicator& 
     if (control.rank() == 0) resume_from = resume_path(config.run);
   });
   parts.resume_from = broadcast_text(control, resume_from);
-  if (line.verb == Verb::train) {
+  if (line.verb == Verb::train || (line.verb == Verb::tune && line.tune.dir.empty())) {
     parts.run_folder = open_run_folder(control, config.run, parts.resume_from, log);
     all_or_none(control, "the run folder", [&] {
       if (control.rank() != 0) return;

@@ -5,14 +5,17 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ddpkit/base/exit_status.hpp"
 #include "ddpkit/base/log.hpp"
+#include "ddpkit/base/placement.hpp"
 #include "ddpkit/comm/communicator.hpp"
 #include "ddpkit/config/load_config.hpp"
 #include "ddpkit/data/dataset.hpp"
 #include "ddpkit/observe/run_folder.hpp"
 #include "ddpkit/train/trainer.hpp"
+#include "ddpkit/tune/probe.hpp"
 
 namespace ddpkit {
 
@@ -20,6 +23,8 @@ namespace ddpkit {
 enum class Verb {
   train,
   evaluate,
+  probe,   ///< measure windows of the configured batch
+  tune,    ///< find the batch
   config,  ///< print the merged configuration
 };
 
@@ -29,9 +34,21 @@ enum class OutputFormat {
 };
 
 constexpr auto enum_names(Verb) {
-  return std::to_array<std::pair<Verb, std::string_view>>(
-      {{Verb::train, "train"}, {Verb::evaluate, "evaluate"}, {Verb::config, "config"}});
+  return std::to_array<std::pair<Verb, std::string_view>>({{Verb::train, "train"},
+                                                           {Verb::evaluate, "evaluate"},
+                                                           {Verb::probe, "probe"},
+                                                           {Verb::tune, "tune"},
+                                                           {Verb::config, "config"}});
 }
+
+/// Whether `tune` puts what it found into the run file.
+enum class RunFileEdit { leave, write };
+
+/// What the verb `tune` does with its result.
+struct TuneOutput {
+  std::string dir;  ///< for tune.json and tune.svg; empty: a run folder
+  RunFileEdit run_file = RunFileEdit::leave;
+};
 
 /// One start of a program on all ranks: its configuration, its communicators, its folder.
 class Job {
@@ -45,6 +62,11 @@ class Job {
     c10::Device device = c10::kCPU;
     RunFolder run_folder;
     std::string resume_from;
+    std::vector<Placement> placement;  ///< of all ranks
+    ProbeOptions probe;
+    TuneOutput tune;
+    std::string config_file;  ///< the run file; empty: none
+    RunConfig defaults;       ///< of the program
   };
   /// `control` and `log` must outlive the job.
   Job(Parts parts, Communicator& control, Logger& log);
@@ -77,6 +99,9 @@ class Job {
  private:
   ExitStatus train(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set);
   ExitStatus evaluate(Trainer& trainer, const Dataset& valid_set);
+  ExitStatus probe(Trainer& trainer, const Dataset& train_set);
+  ExitStatus tune(Trainer& trainer, const Dataset& train_set);
+  ExitStatus work_on(Trainer& trainer, const Dataset& train_set, const Dataset* valid_set);
   std::unique_ptr<Dataset> open(const SourceOptions& source, const std::string& name);
 
   Parts parts_;

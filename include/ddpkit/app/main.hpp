@@ -15,7 +15,7 @@ using Program = std::function<ExitStatus(Job&)>;
 /// runs `program` on all of them and returns the exit status. Nothing escapes it: an error is reported with its rank, and when
 /// the ranks do not share it the whole job is ended.
 ///
-///     program [train | evaluate | config] [--config FILE] [--set KEY=VALUE]... [--json]
+///     program [train | evaluate | probe | tune | config] [--config FILE] [--set KEY=VALUE]... [--json]
 int main(int argc, char** argv, const Program& program);
 
 /// The same with the program's own defaults, which the run file and --set override.

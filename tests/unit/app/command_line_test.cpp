@@ -44,6 +44,19 @@ TEST_CASE("verbs and options may come in any order") {
   CHECK(line_of({"--log-level", "debug"}).log_level == LogLevel::debug);
 }
 
+TEST_CASE("probe counts windows, and tune says where its result goes") {
+  CHECK(line_of({"probe"}).verb == Verb::probe);
+  CHECK(line_of({"probe"}).probe.windows == 1);
+  CHECK(line_of({"probe", "--repeat", "500"}).probe.windows == 500);
+  CHECK(line_of({"tune"}).verb == Verb::tune);
+  CHECK(line_of({"tune"}).tune.run_file == RunFileEdit::leave);
+  const CommandLine line = line_of({"tune", "--write", "--out", "found", "--config", "a.yaml"});
+  CHECK(line.tune.run_file == RunFileEdit::write);
+  CHECK(line.tune.dir == "found");
+  CHECK_THROWS_AS(parse({"probe", "--repeat", "0"}), UsageError);
+  CHECK_THROWS_WITH(parse({"tune", "--write"}), Catch::Contains("name it with --config"));
+}
+
 TEST_CASE("help and version are texts to print") {
   CHECK_THAT(std::get<std::string>(parse({"--help"})), Catch::Contains("mpirun") && Catch::Contains("evaluate"));
   CHECK_THAT(std::get<std::string>(parse({"--version"})), Catch::StartsWith("ddpkit "));
