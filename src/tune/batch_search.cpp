@@ -195,19 +195,10 @@ void BatchSearch::require_finite(const SizeTrial& first) const {
 void BatchSearch::choose() {
   all_or_none(ranks_, "choosing the batch", [&] {
     result_.choice = choose_batch(result_.profile, config_.batch.global, ranks_.world_size());
-    if (result_.choice.chosen.plan.micro < smallest_) skip_below_smallest();
+    if (result_.choice.chosen.plan.micro < smallest_)
+      throw ConfigError(text("batch.global ", config_.batch.global, " leaves each rank micro-batches below ", smallest_,
+                             ", which the loss function refuses; raise it"));
   });
-}
-
-/// What the loss function refuses is no choice, however good it would be.
-void BatchSearch::skip_below_smallest() {
-  const auto runs = [&](const RatedPlan& rated) { return rated.fits && rated.plan.micro >= smallest_; };
-  const auto found = std::ranges::find_if(result_.choice.others, runs);
-  if (found == result_.choice.others.end())
-    throw ConfigError(text("batch.global ", config_.batch.global, " leaves each rank micro-batches below ", smallest_,
-                           ", which the loss function refuses; raise it"));
-  result_.choice.chosen = *found;
-  result_.choice.explanation = text("micro ", grouped(found->plan.micro), ": the smallest that the loss function takes");
 }
 
 /// Runs the chosen plan. Returns whether the choice stands.

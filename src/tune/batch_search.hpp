@@ -28,7 +28,6 @@ class BatchSearch {
   void require_measured(const SizeTrial& last) const;
   void require_finite(const SizeTrial& first) const;
   void choose();
-  void skip_below_smallest();
   bool verify();
   void take_verified(const WindowSummary& verified);
   MeasureLimits limits() const;

@@ -5,6 +5,7 @@
 
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/tensor/cpu_memory.hpp"
+#include "ddpkit/tensor/memory_meter.hpp"
 #include "support/trainer_world.hpp"
 
 using namespace ddpkit;
