@@ -88,6 +88,14 @@ class Plan(unittest.TestCase):
         document = json.loads(self.succeeds("--world 4 --global 1024 --lr 0.1 --json --config", path))
         self.assertEqual((document["plans"][0]["global"], document["plans"][0]["lr"]), (1024, 0.2))
 
+    def test_data_that_cannot_be_read_are_told_and_planned_without(self):
+        path = self.run_file("data: {train: {format: npy, path: /nowhere}}\n")
+        result = plan("--world 2 --json --config", path)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("give --dataset", result.stderr)
+        self.assertNotIn("steps_per_epoch", json.loads(result.stdout)["plans"][0])
+        self.assertIn("steps_per_epoch", json.loads(self.succeeds("--world 2 --dataset 999 --json --config", path))["plans"][0])
+
     def test_a_profile_adds_memory_and_time_and_says_what_a_larger_micro_batch_would_bring(self):
         output = self.succeeds("--global 256 --profile", self.profile())
         self.assertEqual(output.splitlines()[1].split(),

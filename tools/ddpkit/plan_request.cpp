@@ -1,5 +1,7 @@
 #include "plan_request.hpp"
 
+#include <iostream>
+
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/config/load_config.hpp"
@@ -50,12 +52,13 @@ void fill_from_batch(PlanQuery& query, const BatchOptions& batch) {
   fill(query.max_micro, batch.max_micro);
 }
 
-/// 0 where the data set of a run file cannot be read here.
+/// 0 where the data set of a run file cannot be read here, which is no reason not to plan.
 std::int64_t samples_of(const SourceOptions& source) {
   if (source.format == DataFormat::none) return 0;
   try {
     return open_dataset(source)->size();
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    std::cerr << "ddpkit: steps per epoch are not known, give --dataset: " << error.what() << '\n';
     return 0;
   }
 }

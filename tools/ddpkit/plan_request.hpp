@@ -23,7 +23,8 @@ struct PlanArguments {
   std::string config{};
 };
 
-/// Reads the run file and the profile that are named, and fills from them what was not typed. Throws UsageError for numbers
+/// Reads the run file with its data and the profile that are named, and fills from them what was not typed; data that cannot be
+/// read are told on standard error. Throws UsageError for numbers
 /// that cannot be, and what reading the files throws.
 PlanRequest make_request(const PlanArguments& arguments);
 

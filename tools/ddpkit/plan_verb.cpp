@@ -58,7 +58,7 @@ void add_batch_options(CLI::App& command, PlanQuery& query) {
 }
 
 void add_run_options(CLI::App& command, PlanArguments& arguments) {
-  add_option(command, "--dataset", arguments.dataset, "samples of an epoch");
+  add_option(command, "--dataset", arguments.dataset, "samples of an epoch; else data.train of the run file is read for it");
   add_option(command, "--tail", arguments.tail, "samples that do not fill the last step of an epoch: drop, pad or partial");
   add_option(command, "--epochs", arguments.epochs, "length of the run");
   add_option(command, "--lr", arguments.lr, "learning rate before scaling");

@@ -84,7 +84,7 @@ class CommandLineAndConfiguration(Job):
     def test_a_batch_that_ranks_cannot_share_names_the_nearest(self):
         result = self.job(batch__global=7)
         self.ends(result, CONFIG, "global batch 7 ", "global batch 6 ", "global batch 8 ")
-        self.said_once(result, "global batch 6 ")
+        self.said_once(result, "cannot be shared equally")
 
     def test_a_monitor_that_is_no_metric_is_refused_before_training(self):
         result = self.job(train__monitor="valid/acuracy")
