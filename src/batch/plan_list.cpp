@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "batch/plan_reason.hpp"
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
@@ -18,18 +19,21 @@ std::size_t shown(std::size_t available, std::size_t most) {
   return most == 0 ? available : std::min(available, most);
 }
 
-bool trains_on(const NearPlan& near, const PlanTerms& terms) {
-  return terms.tail != Tail::drop || terms.dataset == 0 || near.plan.global <= terms.dataset;
+/// Empty where a run cannot have this batch, such as one above its data.
+std::optional<PlanOutcome> possible_outcome(std::int64_t global, const PlanTerms& terms) {
+  try {
+    return outcome_of(global, terms);
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
 }
 
 std::vector<ListedPlan> list_nearest(const PlanRequest& request) {
-  std::vector<NearPlan> nearest = nearest_plans(request.query);
-  std::erase_if(nearest, [&](const NearPlan& near) { return !trains_on(near, request.terms); });
   std::vector<ListedPlan> listed;
-  for (std::size_t i = 0; i < shown(nearest.size(), request.most); ++i)
-    listed.push_back({.plan = nearest[i].plan,
-                      .outcome = outcome_of(nearest[i].plan.global, request.terms),
-                      .cost = std::move(nearest[i].cost)});
+  for (const NearPlan& near : nearest_plans(request.query))
+    if (const auto outcome = possible_outcome(near.plan.global, request.terms))
+      listed.push_back({.plan = near.plan, .outcome = *outcome, .cost = near.cost});
+  listed.resize(shown(listed.size(), request.most));
   return listed;
 }
 
@@ -117,6 +121,11 @@ std::vector<ListedPlan> list_fitting_nearest(PlanRequest request, const BatchPro
   return nearest;
 }
 
+std::string other_ranks_note(const BatchProfile& profile, const BatchPlan& plan) {
+  if (plan.world_size() == profile.world_size) return {};
+  return text("; times are with the communication measured on ", ranks_text(profile.world_size));
+}
+
 PlanList list_with_profile(const PlanRequest& request, LegalPlans legal) {
   const BatchProfile profile = limited(request);
   std::vector<RatedPlan> rated = rate_plans(profile, legal.plans);
@@ -125,8 +134,9 @@ PlanList list_with_profile(const PlanRequest& request, LegalPlans legal) {
     const BatchChoice choice = choose_among(profile, rated);
     std::erase_if(rated, [](const RatedPlan& plan) { return !plan.fits; });
     put_in_order(rated, choice.chosen.plan);
-    return {
-        .legal = list_rated(rated, request), .total = static_cast<std::int64_t>(rated.size()), .reason = choice.explanation};
+    return {.legal = list_rated(rated, request),
+            .total = static_cast<std::int64_t>(rated.size()),
+            .reason = choice.explanation + other_ranks_note(profile, choice.chosen.plan)};
   }
   const std::int64_t largest = largest_fitting(profile);
   const std::string reason = rated.empty() && largest > 0 ? std::move(legal.reason) : why_none_fits(profile, largest);

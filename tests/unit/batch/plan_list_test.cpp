@@ -69,6 +69,8 @@ TEST_CASE("a legal plan of tiny micro-batches is listed together with better one
 TEST_CASE("nothing near is offered that the data set cannot fill") {
   const PlanList list = list_plans({.query = {.global = 100, .world = 3}, .terms = {.dataset = 100}});
   for (const ListedPlan& near : list.nearest) CHECK(near.plan.global <= 100);
+  const PlanTerms long_warmup{.dataset = 100, .epochs = 10, .schedule = {.warmup = {10, Extent::Unit::steps}}};
+  CHECK_FALSE(list_plans({.query = {.global = 100, .world = 3}, .terms = long_warmup}).nearest.empty());
 }
 
 TEST_CASE("a memory limit needs a profile") {
@@ -84,6 +86,11 @@ TEST_CASE("a profile predicts time and memory, and leaves out what does not fit"
   CHECK_THAT(list.reason, Contains("micro 64") && Contains("128 would"));
   for (std::size_t i = 2; i < list.legal.size(); ++i)
     CHECK(list.legal[i - 1].predicted->step_seconds <= list.legal[i].predicted->step_seconds);
+}
+
+TEST_CASE("times on other ranks than measured say whose communication is in them") {
+  CHECK_THAT(list_plans({.query = {.global = 256, .world = 4}, .profile = linear_machine()}).reason,
+             Contains("communication measured on 2 ranks"));
 }
 
 TEST_CASE("another memory limit moves the choice") {
