@@ -53,7 +53,7 @@ const ProbeFigures::Memory* ProbeFigures::fullest() const noexcept {
 
 std::string binding_text(std::span<const Placement> placement) {
   if (placement.empty()) return "not known";
-  if (placement.size() == 1) return text("one rank on the cores ", format_cores(placement.front().cores));
+  if (placement.size() == 1) return text("on the cores ", format_cores(placement.front().cores));
   if (on_cores_of_their_own(placement)) return text("each bound to cores of its own: ", cores_of_each(placement));
   if (all_on_the_same(placement))
     return text("not bound: ", placement.size(), " ranks share the cores ", format_cores(placement.front().cores), " of ",

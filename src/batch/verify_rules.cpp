@@ -205,9 +205,9 @@ Finding judge_utilisation(std::span<const ProbeFigures> probes) {
   const double busy = worst->utilisation;
   finding.judgement = busy >= kBusy ? Judgement::good : busy >= kStarved ? Judgement::look : Judgement::bad;
   finding.figure = percent_figure(busy);
-  finding.sentence = text("On ", ranks_text(worst->ranks), " ranks work ", percent_figure(busy), " of the step, wait ",
-                          percent_figure(worst->data_share), " of it for data and ", percent_figure(worst->communication_share),
-                          " for gradients.", crowd_note(probes));
+  finding.sentence =
+      text("On ", ranks_text(worst->ranks), " the step is ", percent_figure(busy), " work, ", percent_figure(worst->data_share),
+           " waiting for data and ", percent_figure(worst->communication_share), " for gradients.", crowd_note(probes));
   if (finding.judgement != Judgement::good) finding.advice = waiting_advice(*worst);
   return finding;
 }

@@ -14,7 +14,7 @@ h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 1rem; }
 h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
 p { margin: 0.5rem 0; }
 svg.dk-chart { display: block; max-width: 100%; height: auto; margin: 0.8rem 0; }
-.verdict { display: grid; grid-template-columns: 4.6rem 7.5rem 7.5rem 1fr; gap: 0.1rem 0.8rem; align-items: baseline;
+.verdict { display: grid; grid-template-columns: 4.2rem 6.8rem 5.6rem 1fr; gap: 0.1rem 0.8rem; align-items: baseline;
   background: #fff; border-left: 0.4rem solid #596069; border-radius: 0.3rem; padding: 0.6rem 0.9rem; margin: 0.4rem 0; }
 .verdict .word { font-weight: 700; } .verdict .name { font-weight: 600; } .verdict .figure { font-variant-numeric: tabular-nums; }
 .good { border-color: #00795a; } .good .word { color: #00795a; }
@@ -24,7 +24,7 @@ svg.dk-chart { display: block; max-width: 100%; height: auto; margin: 0.8rem 0; 
 table { border-collapse: collapse; margin: 0.5rem 0; font-size: 0.92rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; white-space: nowrap; }
 td { border-top: 1px solid #8884; } .right { text-align: right; }
-@media (max-width: 40rem) { .verdict { grid-template-columns: 4.6rem 1fr 1fr; } .verdict .sentence { grid-column: 1 / -1; } }
+@media (max-width: 40rem) { .verdict { grid-template-columns: 4.2rem 1fr 1fr; } .verdict .sentence { grid-column: 1 / -1; } }
 @media (prefers-color-scheme: dark) { body { background: #0e1013; color: #e4e6e8; } .verdict { background: #1b1f24; }
   .good .word { color: #2fd0a2; } .warning .word { color: #f0b040; } .bad .word { color: #ff8a7a; } }
 @media print { body { background: #fff; } main { max-width: none; padding: 0; } .verdict, svg { break-inside: avoid; } }

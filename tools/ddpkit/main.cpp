@@ -11,6 +11,8 @@
 
 namespace {
 
+constexpr const char* kUnwritable = "standard output cannot be written";
+
 int fail(const std::string& message, ddpkit::ExitStatus status) {
   std::cerr << "ddpkit: " << message << '\n';
   return static_cast<int>(status);
@@ -28,14 +30,17 @@ int run(int argc, char** argv) {
   ddpkit::tool::add_config_verb(app);
   ddpkit::tool::add_plan_verb(app);
   ddpkit::tool::add_schema_verb(app);
+  ddpkit::tool::add_verify_verb(app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& verdict) {
+    return std::cout.flush() ? verdict.get_exit_code() : fail(kUnwritable, ddpkit::ExitStatus::storage);
   } catch (const CLI::ParseError& request) {
     return leave(app, request);
   }
   if (app.get_subcommands().empty()) return fail("no verb given\n\n" + app.help(), ddpkit::ExitStatus::usage);
   std::cout.flush();
-  return std::cout ? 0 : fail("standard output cannot be written", ddpkit::ExitStatus::storage);
+  return std::cout ? 0 : fail(kUnwritable, ddpkit::ExitStatus::storage);
 }
 
 }  // namespace

@@ -17,4 +17,7 @@ void add_plan_verb(CLI::App& app);
 /// `ddpkit schema`: JSON Schema of run files, or the options page.
 void add_schema_verb(CLI::App& app);
 
+/// `ddpkit verify`: short runs of a program, judged in four dimensions.
+void add_verify_verb(CLI::App& app);
+
 }  // namespace ddpkit::tool

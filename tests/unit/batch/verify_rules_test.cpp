@@ -169,7 +169,7 @@ TEST_CASE("curves that cannot be compared say why") {
 }
 
 TEST_CASE("how ranks were bound is said in words") {
-  CHECK(binding_text(probe(1, 1).placement) == "one rank on the cores 0");
+  CHECK(binding_text(probe(1, 1).placement) == "on the cores 0");
   CHECK(binding_text(probe(2, 1).placement) == "each bound to cores of its own: 0, 1");
   CHECK(binding_text(probe(4, 1, Cores::shared).placement) == "not bound: 4 ranks share the cores 0-1 of node1");
   std::vector<Placement> mixed = probe(2, 1).placement;
