@@ -1,13 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/placement.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/checkpoint/replace_file.hpp"
 #include "program_runs.hpp"
 #include "verbs.hpp"
 #include "verification.hpp"
@@ -70,17 +70,6 @@ Verification verify(const VerifyRequest& request) {
   return verification;
 }
 
-// Under another name first, so that a report is the old one or the new one, and never half of one.
-void write_whole(const fs::path& path, const std::string& content) {
-  const fs::path part = path.string() + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file << content;
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(part, path, error);
-  if (!file || error) throw StorageError(text("cannot write ", path.string(), "; is the disk full, or the folder read-only?"));
-}
-
 void run_verb(const VerifyVerb& verb) {
   VerifyRequest request = verb.request;
   request.time_limit = std::chrono::seconds(verb.time_limit);
@@ -88,8 +77,8 @@ void run_verb(const VerifyVerb& verb) {
   const Verification verification = verify(request);
   const std::string json = verification_json(verification) + "\n";
   const fs::path out(request.out);
-  write_whole(out / "verify.json", json);
-  write_whole(out / "verify.html", verification_page(verification));
+  replace_file(out / "verify.json", json);
+  replace_file(out / "verify.html", verification_page(verification));
   if (verb.json)
     std::cout << json;
   else
