@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -47,8 +48,8 @@ std::vector<std::int64_t> devices_of(const BatchProfile& profile, const TargetQu
 std::vector<std::int64_t> globals_of(const TargetQuestion& question, std::int64_t reference) {
   std::set<std::int64_t> globals(question.globals.begin(), question.globals.end());
   if (!globals.empty()) return {globals.begin(), globals.end()};
-  for (std::int64_t part = 1; part <= 8 && reference % part == 0; part *= 2) globals.insert(reference / part);
-  for (std::int64_t times = 2; times <= 16; times *= 2) globals.insert(reference * times);
+  for (std::int64_t part = 1; part <= 4 && reference % part == 0; part *= 2) globals.insert(reference / part);
+  for (std::int64_t times = 2; times <= 8; times *= 2) globals.insert(reference * times);
   return {globals.begin(), globals.end()};
 }
 
@@ -106,6 +107,14 @@ std::string number_of(const TimeToTarget& result, double time) {
   return result.unit == TimeToTarget::Unit::seconds ? seconds_figure(time) : figure(time);
 }
 
+std::string row_in_words(const TimeToTarget& result, const TargetRow& row) {
+  const std::string device_seconds = result.unit == TimeToTarget::Unit::seconds ? text(figure(row.cost), " device seconds")
+                                                                                : text(figure(row.cost), " times its cost");
+  return text("global batch ", grouped(row.plan.global), " on ", grouped(row.devices),
+              row.devices == 1 ? " device" : " devices", " (", number_of(result, row.time),
+              result.unit == TimeToTarget::Unit::seconds ? ", " : " times the reference's time, ", device_seconds, ")");
+}
+
 double value_of(const TargetRow& row, TargetQuantity quantity) {
   return quantity == TargetQuantity::time ? row.time : row.cost;
 }
@@ -130,6 +139,7 @@ TimeToTarget time_to_target(const BatchProfile& profile, const TargetQuestion& q
   check(profile, question);
   const std::int64_t reference = reference_global(profile, question);
   TimeToTarget result{.unit = question.reference_steps > 0 ? TimeToTarget::Unit::seconds : TimeToTarget::Unit::reference,
+                      .critical = question.critical,
                       .reference = row_of(profile, profile.world_size, reference),
                       .assumptions = assumptions_of(profile, question)};
   const double seconds = question.reference_steps * result.reference.step_seconds;
@@ -148,11 +158,17 @@ TimeToTarget time_to_target(const BatchProfile& profile, const TargetQuestion& q
     throw ConfigError(
         "none of the global batches can be shared equally by any of the numbers of devices within memory; name batches that "
         "are multiples of them");
+  result.explanation =
+      text("fastest: ", row_in_words(result, fastest(result)), "; cheapest: ", row_in_words(result, cheapest(result)));
   return result;
 }
 
 const TargetRow& fastest(const TimeToTarget& result) {
   return *std::ranges::min_element(result.rows, {}, &TargetRow::time);
+}
+
+const TargetRow& cheapest(const TimeToTarget& result) {
+  return *std::ranges::min_element(result.rows, {}, &TargetRow::cost);
 }
 
 TextTable target_table(const TimeToTarget& result) {
@@ -179,6 +195,11 @@ Chart target_chart(const TimeToTarget& result, TargetQuantity quantity, TargetAx
     line.points.push_back(point_of(row, quantity, axis));
   }
   for (auto& [key, line] : lines) chart.series.push_back(std::move(line));
+  const auto [least, most] = std::ranges::minmax(
+      result.rows | std::views::transform([](const TargetRow& row) { return static_cast<double>(row.plan.global); }));
+  if (!by_devices && least <= result.critical.samples && result.critical.samples <= most)
+    chart.guides.push_back(
+        {Chart::Guide::Across::x, result.critical.samples, text("critical batch ", figure(result.critical.samples))});
   return chart;
 }
 

@@ -41,8 +41,10 @@ struct TargetRow {
 struct TimeToTarget {
   enum class Unit { seconds, reference };
   Unit unit = Unit::reference;
+  CriticalBatch critical{};
   TargetRow reference;
   std::vector<TargetRow> rows;  ///< by devices, then by global batch; what cannot be cut equally or does not fit is left out
+  std::string explanation;      ///< which row is fastest and which cheapest
   std::string assumptions;      ///< what the estimate rests on, in sentences
 };
 
@@ -51,8 +53,9 @@ struct TimeToTarget {
 /// to change when nothing can be said: no critical batch, no reference, or no row that works.
 TimeToTarget time_to_target(const BatchProfile& profile, const TargetQuestion& question);
 
-/// The row with the least time.
+/// The row with the least time, and that with the least cost.
 const TargetRow& fastest(const TimeToTarget& result);
+const TargetRow& cheapest(const TimeToTarget& result);
 
 /// Columns: devices, global, micro, accumulate, step, steps, time with band, cost.
 TextTable target_table(const TimeToTarget& result);
@@ -60,7 +63,8 @@ TextTable target_table(const TimeToTarget& result);
 enum class TargetQuantity { time, cost };
 enum class TargetAxis { devices, global };
 
-/// Time or cost against the number of devices, with a line per global batch, or the other way round.
+/// Time or cost against the number of devices, with a line per global batch, or the other way round;
+/// the critical batch is marked where it is in the picture.
 Chart target_chart(const TimeToTarget& result, TargetQuantity quantity, TargetAxis axis);
 
 /// One JSON document, "ddpkit time to target" version 1. Numbers keep all their digits; what is infinite is null.

@@ -84,7 +84,7 @@ TEST_CASE("with nothing named, rows go by doublings, and what cannot be shared e
   const TimeToTarget result = time_to_target(two_devices(), {.critical = {.samples = 512}});
   CHECK(result.rows.front().devices == 1);
   CHECK(result.rows.back().devices == 16);
-  CHECK(result.rows.back().plan.global == 4096);
+  CHECK(result.rows.back().plan.global == 2048);
   const TimeToTarget thirds =
       time_to_target(two_devices(), {.critical = {.samples = 512}, .devices = {2, 3}, .globals = {256, 384}});
   CHECK(thirds.rows.size() == 3);
@@ -95,6 +95,8 @@ TEST_CASE("a small critical batch makes few devices cheap, a large one many devi
   const TimeToTarget small = time_to_target(two_devices(), {.critical = {.samples = 5}});
   CHECK(fastest(large).devices == 16);
   CHECK(fastest(large).plan.global > fastest(small).plan.global);
+  CHECK(cheapest(small).devices == 1);
+  CHECK_THAT(large.explanation, Contains("fastest: global batch 2,048 on 16 devices (") && Contains("cheapest: global batch"));
 }
 
 TEST_CASE("table and charts show every row") {
@@ -106,6 +108,9 @@ TEST_CASE("table and charts show every row") {
   const Chart by_batch = target_chart(result, TargetQuantity::cost, TargetAxis::global);
   CHECK(by_batch.series.size() == 3);
   CHECK(by_batch.series.front().name == "1 device");
+  REQUIRE(by_batch.guides.size() == 1);
+  CHECK(by_batch.guides.front().at == 512);
+  CHECK(by_devices.guides.empty());
   std::size_t points = 0;
   for (const Chart::Series& line : by_devices.series) points += line.points.size();
   CHECK(points == result.rows.size());
