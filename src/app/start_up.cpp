@@ -14,6 +14,7 @@
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/base/version.hpp"
 #include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/batch/batch_schedule.hpp"
 #include "ddpkit/checkpoint/manifest.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/make_communicator.hpp"
@@ -143,7 +144,10 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, const RunConfi
                        ", backend ", control.backend()));
   parts.placement = set_threads(control, config, parts.device, log);
 
-  all_or_none(control, "batch", [&] { solve_batch(config.batch, control.world_size()); });  // before there is a folder
+  all_or_none(control, "batch", [&] {  // before there is a folder
+    solve_batch(config.batch, control.world_size());
+    require_schedule_fits(config.batch, control.world_size());
+  });
   std::string resume_from;
   all_or_none(control, "run.resume", [&] {
     if (control.rank() == 0) resume_from = resume_path(config.run);

@@ -1,7 +1,6 @@
 #include "ddpkit/batch/measured_batch.hpp"
 
-#include <cmath>
-
+#include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
 
 namespace ddpkit {
@@ -13,13 +12,15 @@ MeasuredBatch::MeasuredBatch(const BatchOptions& options, const RunBounds& run, 
 
 std::optional<std::string> MeasuredBatch::consider(const RunPoint& point, const NoiseEstimate& estimate) {
   const GrowthOptions& growth = options_.growth;
-  if (growth.by != GrowthBy::noise_scale || !(estimate.windows > 0 && std::isfinite(estimate.noise_scale))) return {};
+  if (growth.by != GrowthBy::noise_scale) return {};
   const std::int64_t limit = growth_limit(growth, run_.samples);
   if (state_.now.global > limit / growth.factor || !has_passed(growth.every, state_.changed_at, point, run_)) return {};
   const std::int64_t wanted = state_.now.global * growth.factor;
-  if (estimate.noise_scale < static_cast<double>(wanted)) return {};
+  const bool sure = estimate.low > static_cast<double>(state_.now.global);
+  if (!(sure && estimate.noise_scale >= static_cast<double>(wanted))) return {};
   change(point, wanted, growth.lr);
-  return text("the noise scale is ", std::llround(estimate.noise_scale), " samples");
+  return text("the noise scale is ", figure(estimate.noise_scale), " samples (band ", figure(estimate.low), " to ",
+              figure(estimate.high), ")");
 }
 
 std::optional<std::string> MeasuredBatch::consider(const RunPoint& point, double validation_loss) {

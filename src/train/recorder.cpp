@@ -21,9 +21,19 @@ Recorder::Recorder(const TrainerContext& context, const MetricList& metrics, con
 
 void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch) {
   const int ranks = context_.channels.control.world_size();
-  write_event(progress, text("training steps ", progress.step, "..", length_.steps, ", ", length_.steps_per_epoch,
-                             " per epoch of ", samples_per_epoch, " samples; global batch ", batch.global, " = micro ",
-                             batch.micro, " x accumulate ", batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks"));
+  const std::int64_t epochs = context_.config.run.epochs;
+  const bool open = length_.steps == 0 && epochs > 0;
+  const std::string steps = open ? text("from step ", progress.step, " to the end of epoch ", epochs)
+                                 : text("steps ", progress.step, "..", length_.steps);
+  record_event(progress, text("training ", steps, ", ", length_.steps_per_epoch, " per epoch of ", samples_per_epoch,
+                              " samples; global batch ", batch.global, " = micro ", batch.micro, " x accumulate ",
+                              batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks"));
+}
+
+void Recorder::record_event(const Progress& progress, std::string_view text) {
+  MetricRecord record = new_record(RecordKind::event, progress);
+  record.text = text;
+  hub_->write(record);
 }
 
 void Recorder::add(const Batch& batch, const Loss& loss) {
@@ -56,6 +66,7 @@ void Recorder::write(const Progress& progress) {
   MetricRecord record = new_record(RecordKind::train, progress);
   record.values = {{"loss", since_.loss / since_.count},
                    {"lr", last_.lr},
+                   {"global_batch", static_cast<double>(progress.global_batch), Shown::in_files},
                    {"grad_norm", last_.grad_norm, Shown::in_files},
                    {"samples_per_second", since_.samples / since_.seconds, Shown::in_files},
                    {"data_wait_share", since_.data_seconds / since_.seconds, Shown::in_files},
@@ -77,23 +88,16 @@ void Recorder::finish(const Progress& progress, std::string_view text) {
   if (since_.samples > 0) write(progress);  // a run that ended between two records
   if (const std::string advice = noise_.advice(progress.global_batch); samples_ > 0 && !advice.empty()) {
     context_.log.info("trainer", advice);
-    write_event(progress, advice);
+    record_event(progress, advice);
   }
-  write_event(progress, text);
+  record_event(progress, text);
   hub_->flush();
 }
 
-void Recorder::write_event(const Progress& progress, std::string_view text) {
-  MetricRecord record = new_record(RecordKind::event, progress);
-  record.text = text;
-  hub_->write(record);
-}
-
 MetricRecord Recorder::new_record(RecordKind kind, const Progress& progress) const {
-  const auto per_epoch = static_cast<double>(std::max<std::int64_t>(length_.steps_per_epoch, 1));
   return {.kind = kind,
           .step = progress.step,
-          .epoch = static_cast<double>(progress.step) / per_epoch,
+          .epoch = progress.epoch,
           .samples = progress.samples,
           .time = std::chrono::system_clock::now()};
 }

@@ -27,6 +27,9 @@ class Recorder {
 
   void start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch);
 
+  /// Something that happened once.
+  void record_event(const Progress& progress, std::string_view text);
+
   /// One micro-batch of this rank, for the metrics that need the model's output.
   void add(const Batch& batch, const Loss& loss);
 
@@ -55,7 +58,6 @@ class Recorder {
   };
 
   void write(const Progress& progress);
-  void write_event(const Progress& progress, std::string_view text);
   MetricRecord new_record(RecordKind kind, const Progress& progress) const;
 
   const TrainerContext& context_;

@@ -19,6 +19,20 @@ constexpr const char* kOptimizerFile = "optimizer.safetensors";
 
 using Values = std::map<std::string, std::string>;
 
+void add_batch(const BatchCourse::State& batch, Values& values) {
+  const MeasuredBatch::State& measured = batch.measured;
+  values["batch_course.global"] = format_scalar(batch.in_force.global);
+  values["batch_course.rate_batch"] = format_scalar(batch.in_force.rate_batch);
+  values["batch_course.next_global"] = format_scalar(measured.now.global);
+  values["batch_course.next_rate_batch"] = format_scalar(measured.now.rate_batch);
+  values["batch_course.changed_at.step"] = format_scalar(measured.changed_at.step);
+  values["batch_course.changed_at.epoch"] = format_scalar(measured.changed_at.epoch);
+  values["batch_course.changed_at.position"] = format_scalar(measured.changed_at.position);
+  values["batch_course.swings.direction"] = format_scalar(measured.swings.direction);
+  values["batch_course.swings.turns"] = format_scalar(measured.swings.turns);
+  if (measured.swings.last) values["batch_course.swings.last"] = format_scalar(*measured.swings.last);
+}
+
 Values to_values(const RunState& state) {
   Values values{{"progress.step", format_scalar(state.progress.step)},
                 {"progress.samples", format_scalar(state.progress.samples)},
@@ -28,6 +42,7 @@ Values to_values(const RunState& state) {
                 {"sampler.global", format_scalar(state.sampler.global)},
                 {"best.without_improvement", format_scalar(state.best.without_improvement)}};
   if (state.best.best) values["best.value"] = format_scalar(*state.best.best);
+  if (state.batch) add_batch(*state.batch, values);
   return values;
 }
 
@@ -42,6 +57,18 @@ T value_of(const Values& values, const std::string& name) {
   return value;
 }
 
+BatchCourse::State batch_of(const Values& values) {
+  const auto whole = [&](const std::string& name) { return value_of<std::int64_t>(values, "batch_course." + name); };
+  const auto real = [&](const std::string& name) { return value_of<double>(values, "batch_course." + name); };
+  BatchCourse::State batch{
+      .in_force = {whole("global"), real("rate_batch")},
+      .measured = {.now = {whole("next_global"), real("next_rate_batch")},
+                   .changed_at = {whole("changed_at.step"), whole("changed_at.epoch"), whole("changed_at.position")},
+                   .swings = {.direction = whole("swings.direction"), .turns = whole("swings.turns")}}};
+  if (values.contains("batch_course.swings.last")) batch.measured.swings.last = real("swings.last");
+  return batch;
+}
+
 RunState from_values(const Values& values) {
   RunState state;
   state.progress.step = value_of<std::int64_t>(values, "progress.step");
@@ -52,6 +79,7 @@ RunState from_values(const Values& values) {
   state.sampler.global = value_of<std::int64_t>(values, "sampler.global");
   state.best.without_improvement = value_of<std::int64_t>(values, "best.without_improvement");
   if (values.contains("best.value")) state.best.best = value_of<double>(values, "best.value");
+  if (values.contains("batch_course.global")) state.batch = batch_of(values);
   return state;
 }
 

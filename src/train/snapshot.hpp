@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "ddpkit/tensor/model.hpp"
 #include "ddpkit/train/best_tracker.hpp"
 #include "ddpkit/train/trainer.hpp"
+#include "train/batch_course.hpp"
 
 namespace ddpkit {
 
@@ -22,6 +24,7 @@ struct RunState {
   Progress progress;
   SamplerState sampler;
   BestTracker::State best;
+  std::optional<BatchCourse::State> batch;
 };
 
 enum class SaveFailure {

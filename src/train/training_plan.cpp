@@ -1,5 +1,6 @@
 #include "train/training_plan.hpp"
 
+#include "ddpkit/base/error.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/data/make_order.hpp"
 #include "ddpkit/optim/make_optimizer.hpp"
@@ -20,9 +21,24 @@ LoaderOptions loader_options(const RunConfig& config, const BatchPlan& batch, co
           .workers = config.data.workers};
 }
 
-RunLength run_length(const RunConfig& config, const Loader& loader) {
+/// As if the batch never changed: the clock of the learning rate.
+RunLength constant_length(const RunBounds& bounds, const Loader& loader) {
   const std::int64_t per_epoch = loader.windows_per_epoch();
-  return {.steps = config.run.steps > 0 ? config.run.steps : config.run.epochs * per_epoch, .steps_per_epoch = per_epoch};
+  return {.steps = bounds.steps > 0 ? bounds.steps : bounds.epochs * per_epoch, .steps_per_epoch = per_epoch};
+}
+
+RunLength real_length(const BatchOptions& options, const BatchSchedule& changes, const RunLength& constant) {
+  if (!may_change(options)) return constant;
+  const bool calendar = !changes.constant();
+  return {.steps = calendar || changes.run().steps > 0 ? changes.steps() : 0, .steps_per_epoch = constant.steps_per_epoch};
+}
+
+/// The noise scale is read off parts of a window: the ranks', or the micro-batches of the only one.
+void require_parts(const BatchOptions& options, const BatchPlan& batch, int world_size) {
+  if (options.growth.by == GrowthBy::noise_scale && world_size == 1 && batch.accumulate == 1)
+    throw ConfigError(
+        "batch.growth.by: noise_scale compares parts of a window, and one rank with one micro-batch has one part; set "
+        "batch.accumulate: 2, or start more ranks");
 }
 
 TrainingPlan plan(const PlanInput& input) {
@@ -34,11 +50,17 @@ TrainingPlan plan(const PlanInput& input) {
                                                                .block = config.data.block,
                                                                .weights = sample_weights});
   auto loader = std::make_unique<Loader>(train_set, *order, loader_options(config, batch, context.channels.control));
-  const RunLength length = run_length(config, *loader);
+  require_parts(config.batch, batch, context.channels.control.world_size());
+  require_schedule_fits(config.batch, context.channels.control.world_size());
+  const RunBounds bounds{.epochs = config.run.epochs, .steps = config.run.steps, .samples = order->size()};
+  const BatchSchedule changes(config.batch, bounds, config.data.tail);
+  const RunLength length = constant_length(bounds, *loader);
   return {.batch = batch,
           .order = std::move(order),
           .loader = std::move(loader),
-          .length = length,
+          .bounds = bounds,
+          .changes = changes,
+          .length = real_length(config.batch, changes, length),
           .schedule = LrSchedule(plan_schedule(config.schedule, length), config.optimizer.lr),
           .optimizer = make_optimizer(without_repeats(model.parameters()), config.optimizer)};
 }

@@ -4,21 +4,25 @@
 #include <vector>
 
 #include "ddpkit/batch/batch_plan.hpp"
+#include "ddpkit/batch/batch_schedule.hpp"
 #include "ddpkit/data/loader.hpp"
 #include "ddpkit/data/order.hpp"
 #include "ddpkit/optim/optimizer.hpp"
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/schedule/run_length.hpp"
+#include "ddpkit/schedule/run_point.hpp"
 #include "ddpkit/train/trainer.hpp"
 
 namespace ddpkit {
 
 /// What follows from the configuration, the data set and the world size alone, before any rank talks to another.
 struct TrainingPlan {
-  BatchPlan batch;
+  BatchPlan batch;  ///< of the next window
   std::unique_ptr<Order> order;
   std::unique_ptr<Loader> loader;
-  RunLength length;
+  RunBounds bounds;
+  BatchSchedule changes;
+  RunLength length;  ///< in the steps that will be taken; 0 where measurements change the batch and epochs end the run
   LrSchedule schedule;
   std::unique_ptr<Optimizer> optimizer;
 };

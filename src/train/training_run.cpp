@@ -14,8 +14,23 @@ namespace ddpkit {
 
 namespace {
 
+std::string changes_text(const BatchOptions& batch) {
+  std::string rows;
+  for (const BatchChange& row : batch.schedule)
+    rows += text(rows.empty() ? "" : ", ", row.global, " at ", format_scalar(row.at), " (lr ", name_of(row.lr), ")");
+  const GrowthOptions& growth = batch.growth;
+  if (growth.by != GrowthBy::none)
+    rows += text("growth by ", name_of(growth.by), " every ", format_scalar(growth.every), ", factor ", growth.factor, ", max ",
+                 growth.max, " (lr ", name_of(growth.lr), ")");
+  if (batch.shrink.oscillations > 0)
+    rows += text("halving after ", batch.shrink.oscillations, " oscillations, min ", batch.shrink.min, " (lr ",
+                 name_of(batch.shrink.lr), ")");
+  return rows.empty() ? "nothing" : rows;
+}
+
 RunIdentity identity_of(const RunConfig& config, const TrainingPlan& plan) {
-  return {{"batch.global", text(plan.batch.global)},
+  return {{"batch.global", text(config.batch.global)},
+          {"what changes the batch", changes_text(config.batch)},
           {"run.seed", text(config.run.seed)},
           {"data.order", std::string(name_of(config.data.order))},
           {"data.tail", std::string(name_of(config.data.tail))},
@@ -30,6 +45,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       channels_(trainer.context_.channels),
       valid_set_(valid_set),
       plan_(plan_training({trainer.context_, trainer.model_, train_set, trainer.sample_weights_})),
+      batch_(config_, *plan_, channels_.control),
       parameters_(trainer.model_.parameters()),
       reducer_(parameters_, channels_, config_.reducer),
       stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
@@ -38,8 +54,12 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       best_(config_.train),
       loss_(located(trainer.loss_, [this] { return text("step ", stepper_.progress().step); })) {
   if (valid_set != nullptr) require_monitored_metric();
+  if (valid_set == nullptr && config_.batch.shrink.oscillations > 0)
+    throw on_all_ranks(
+        ConfigError("batch.shrink: halves on the validation loss and there is no validation set; set data.valid"));
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(trainer.context_.device);
+  batch_.noise = [this] { return recorder_.noise().estimate(); };
   if (recorder_.noise().wanted()) stepper_.set_noise(GradientNoise::measured);
   stepper_.on_micro_batch = [this](const Batch& batch, const Loss& loss) { recorder_.add(batch, loss); };
   stepper_.wish = [this] { return wish(); };
@@ -47,10 +67,13 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
 
 TrainSummary TrainingRun::run() {
   start();
-  while (!finished() && summary_.end == TrainSummary::End::complete) {
+  while (summary_.end == TrainSummary::End::complete && enter_window()) {
     step();
-    if (due(config_.train.evaluate_every, "train.evaluate_every")) evaluate();
-    if (due(config_.checkpoint.every, "checkpoint.every")) save(Standing::ordinary, SaveFailure::warn);
+    if (due(config_.train.evaluate_every)) {
+      evaluate();
+      if (valid_set_ != nullptr) batch_.observe_validation(stepper_.progress(), summary_.evaluation.value("loss"));
+    }
+    if (due(config_.checkpoint.every)) save(Standing::ordinary, SaveFailure::warn);
   }
   return finish();
 }
@@ -60,14 +83,34 @@ void TrainingRun::start() {
   RunState state;
   if (snapshot_.resume(state)) {
     stepper_.set_progress(state.progress);
-    plan_->loader->jump(state.sampler);
+    batch_.resume(state.sampler, state.batch);
     best_.set_state(state.best);
     saved_at_ = state.progress.step;
     const bool stopped_early = config_.train.patience > 0 && state.best.without_improvement >= config_.train.patience;
     if (stopped_early) summary_.end = TrainSummary::End::early;
   }
   started_at_ = stepper_.progress().step;
+  arrive();
   recorder_.start(stepper_.progress(), plan_->batch, plan_->loader->sampler().samples());
+}
+
+/// Returns whether there is one more.
+bool TrainingRun::enter_window() {
+  Progress progress = stepper_.progress();
+  const BatchCourse::Next next = batch_.enter_window(progress);
+  stepper_.set_progress(progress);
+  if (!next.change.empty()) recorder_.record_event(progress, next.change);
+  return next.window;
+}
+
+/// Takes note of where the run stands between two windows.
+void TrainingRun::arrive() {
+  Progress progress = stepper_.progress();
+  before_ = here_;
+  here_ = batch_.here(progress);
+  progress.epoch =
+      static_cast<double>(here_.epoch) + static_cast<double>(here_.position) / static_cast<double>(plan_->bounds.samples);
+  stepper_.set_progress(progress);
 }
 
 void TrainingRun::step() {
@@ -77,6 +120,7 @@ void TrainingRun::step() {
   if (result.update != StepResult::Update::applied && !buffers.empty())
     copy_into(trainer_.model_.buffers(), buffers, Match::strict, "the model's buffers");
   summary_.train_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  arrive();
   if (result.step == started_at_) {
     require_same_parameters();
     tell_unused();
@@ -101,9 +145,8 @@ Wish TrainingRun::wish() const {
   return callback_stop_ ? Wish::finish : Wish::go_on;
 }
 
-bool TrainingRun::due(const Extent& every, std::string_view field) const {
-  const std::int64_t steps = steps_in(every, plan_->length, field);
-  return steps > 0 && stepper_.progress().step % steps == 0;
+bool TrainingRun::due(const Extent& every) const {
+  return laps(every, here_, plan_->bounds) > laps(every, before_, plan_->bounds);
 }
 
 void TrainingRun::evaluate() {
@@ -127,7 +170,8 @@ void TrainingRun::evaluate() {
 void TrainingRun::save(Standing standing, SaveFailure on_failure) {
   if (saved_at_ == stepper_.progress().step) return;
   average_buffers(trainer_.model_.buffers(), channels_);
-  const RunState state{.progress = stepper_.progress(), .sampler = plan_->loader->state(), .best = best_.state()};
+  const RunState state{
+      .progress = stepper_.progress(), .sampler = plan_->loader->state(), .best = best_.state(), .batch = batch_.state()};
   if (snapshot_.save(state, standing, on_failure)) saved_at_ = stepper_.progress().step;
 }
 

@@ -8,6 +8,7 @@
 #include "ddpkit/train/best_tracker.hpp"
 #include "ddpkit/train/stop_signal.hpp"
 #include "ddpkit/train/trainer.hpp"
+#include "train/batch_course.hpp"
 #include "train/recorder.hpp"
 #include "train/snapshot.hpp"
 #include "train/training_plan.hpp"
@@ -25,9 +26,11 @@ class TrainingRun {
   NoiseEstimate noise() const { return recorder_.noise().estimate(); }
 
  private:
-  bool finished() const { return stepper_.progress().step >= plan_->length.steps; }
-  bool due(const Extent& every, std::string_view field) const;
+  bool finished() const { return plan_->bounds.over(here_); }
+  bool due(const Extent& every) const;
   void start();
+  bool enter_window();
+  void arrive();
   void step();
   void evaluate();
   void save(Standing standing, SaveFailure on_failure);
@@ -45,6 +48,7 @@ class TrainingRun {
   const Dataset* valid_set_;
 
   std::unique_ptr<TrainingPlan> plan_;
+  BatchCourse batch_;
   std::vector<NamedTensor> parameters_;  // those that hooks and optimizer hold
   GradReducer reducer_;
   Stepper stepper_;
@@ -55,6 +59,8 @@ class TrainingRun {
   StopSignal signal_;
   bool callback_stop_ = false;  // this rank's callbacks
   TrainSummary summary_;
+  RunPoint here_;    // where the next window starts
+  RunPoint before_;  // where the last one did
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;
   std::int64_t started_at_ = 0;

@@ -56,7 +56,7 @@ struct GrowthOptions {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, GrowthOptions& options) {
-  visit("by", options.by, "geometric: at equal distances; noise_scale: when the noise scale is at least the next batch");
+  visit("by", options.by, "geometric: at equal distances; noise_scale: when the noise scale has reached the next batch");
   visit("every", options.every, "distance between two changes; by noise_scale: the smallest", above(0));
   visit("factor", options.factor, "each change multiplies the global batch by it", at_least(2));
   visit("max", options.max, "largest global batch; 0: as large as the data set", at_least(0));

@@ -40,6 +40,8 @@ class BatchSchedule {
   /// All changes, in order; those that growth makes too.
   const std::vector<BatchChange>& rows() const noexcept { return rows_; }
 
+  const RunBounds& run() const noexcept { return run_; }
+
   /// Windows in the whole run, counted by going through its epochs: of each the windows before, between and after its changes,
   /// and its tail.
   std::int64_t steps() const;

@@ -27,8 +27,9 @@ class MeasuredBatch {
 
   const BatchInForce& now() const noexcept { return state_.now; }
 
-  /// growth.by: noise_scale. Multiplies the batch by `factor` when the noise scale is at least the batch it leads to, `every`
-  /// has passed since the last change and `max` allows it. Returns why in words, or nothing when the batch stays.
+  /// growth.by: noise_scale. Multiplies the batch by `factor` when the noise scale is at least the batch it leads to, the whole
+  /// band of the estimate lies above the present one, `every` has passed since the last change and `max` allows it. Returns why
+  /// in words, or nothing when the batch stays.
   std::optional<std::string> consider(const RunPoint& point, const NoiseEstimate& estimate);
 
   /// shrink. Halves the batch when the validation loss has turned `oscillations` times in a row, and `min` and the ranks allow

@@ -12,7 +12,7 @@ namespace {
 constexpr RunBounds kRun{.epochs = 10, .samples = 1000};
 
 NoiseEstimate noise(double scale) {
-  return {.noise_scale = scale, .windows = 5};
+  return {.noise_scale = scale, .low = 0.9 * scale, .high = 1.1 * scale, .windows = 5};
 }
 
 MeasuredBatch growing(GrowthOptions growth) {
@@ -37,7 +37,7 @@ std::vector<std::int64_t> halvings(MeasuredBatch& batch, std::int64_t evaluation
 TEST_CASE("the batch grows when the noise scale has reached the batch that it grows to") {
   MeasuredBatch batch = growing({.every = {3, steps}});
   CHECK_FALSE(batch.consider({.step = 3}, noise(199)));
-  CHECK(batch.consider({.step = 3}, noise(200)) == "the noise scale is 200 samples");
+  CHECK(batch.consider({.step = 3}, noise(200)) == "the noise scale is 200 samples (band 180 to 220)");
   CHECK(batch.now() == BatchInForce{200, 100});
 }
 
@@ -61,9 +61,15 @@ TEST_CASE("growth ends at its limit, and at the data set where it has none") {
 
 TEST_CASE("an estimate that is none changes nothing") {
   MeasuredBatch batch = growing({.every = {1, steps}});
-  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = NAN, .windows = 5}));
-  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = INFINITY, .windows = 5}));
-  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = 900}));
+  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{}));
+  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = NAN, .low = 500, .windows = 5}));
+}
+
+TEST_CASE("an estimate whose band reaches down to the present batch changes nothing, and an open end above is no hindrance") {
+  MeasuredBatch batch = growing({.every = {1, steps}});
+  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = 900, .low = 100, .windows = 5}));
+  CHECK_FALSE(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = INFINITY, .low = 0, .windows = 5}));
+  CHECK(batch.consider({.step = 5}, NoiseEstimate{.noise_scale = INFINITY, .low = 101, .windows = 5}));
 }
 
 TEST_CASE("growth may take the rate with it") {
