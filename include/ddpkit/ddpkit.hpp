@@ -17,6 +17,7 @@
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/step/stepper.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
+#include "ddpkit/tensor/recompute.hpp"
 #include "ddpkit/tensor/safetensors_io.hpp"
 #include "ddpkit/tensor/tensor_dataset.hpp"
 #include "ddpkit/tensor/torch_dataset.hpp"
