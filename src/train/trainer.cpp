@@ -39,7 +39,7 @@ class EvaluationMode {
 }  // namespace
 
 Trainer::Trainer(Model model, LossFunction loss, const TrainerContext& context)
-    : model_(std::move(model)), loss_(std::move(loss)), context_(context) {
+    : model_(std::move(model)), loss_(std::move(loss)), context_(context), savings_(savings_at_start(context.config.memory)) {
   model_.to(context_.device);
   broadcast_tensors(model_.parameters(), context_.channels);
   broadcast_tensors(model_.buffers(), context_.channels);
@@ -97,7 +97,8 @@ Tally Trainer::evaluate(const Dataset& valid_set) {
                                 .workers = config.data.workers};
     loader = std::make_unique<Loader>(valid_set, order, options);
   });
-  const LossFunction loss = located(loss_, [] { return std::string("evaluation"); });
+  const LossFunction saving_loss = with_savings(loss_, savings_, context_.device.type());
+  const LossFunction loss = located(saving_loss, [] { return std::string("evaluation"); });
   Tally tally;
   open_tally(tally, metrics_);
   for (const Window& window : *loader)

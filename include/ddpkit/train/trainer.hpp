@@ -18,6 +18,7 @@
 #include "ddpkit/tensor/model.hpp"
 #include "ddpkit/train/callback.hpp"
 #include "ddpkit/train/metric.hpp"
+#include "ddpkit/train/savings.hpp"
 
 namespace ddpkit {
 
@@ -83,6 +84,7 @@ class Trainer {
   Model model_;
   LossFunction loss_;
   TrainerContext context_;
+  Savings savings_;
   std::vector<std::pair<std::string, MetricFunction>> metrics_;
   std::vector<std::shared_ptr<Callback>> callbacks_;
   std::vector<double> sample_weights_;
