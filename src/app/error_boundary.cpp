@@ -7,6 +7,9 @@
 namespace ddpkit {
 namespace {
 
+constexpr const char* kMemoryHint =
+    "; lower batch.max_micro (or batch.micro), raise memory.limit where there is more, or let the verb tune find what fits";
+
 /// The present exception as one of ours.
 Error present_error() {
   try {
@@ -14,7 +17,7 @@ Error present_error() {
   } catch (const Error& error) {
     return error;
   } catch (const c10::OutOfMemoryError& error) {
-    return Error(text("out of memory: ", error.what_without_backtrace()));
+    return Error(text("out of memory: ", error.what_without_backtrace(), kMemoryHint), ExitStatus::memory);
   } catch (const c10::Error& error) {
     return Error(error.what_without_backtrace());
   } catch (const std::exception& error) {

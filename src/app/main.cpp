@@ -15,6 +15,7 @@
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/make_communicator.hpp"
 #include "ddpkit/config/print_config.hpp"
+#include "ddpkit/tensor/cpu_memory.hpp"
 #include "ddpkit/tensor/seed.hpp"
 
 namespace ddpkit {
@@ -96,6 +97,7 @@ int run(int argc, char** argv, const RunConfig& defaults, const Program& program
 
 int main(int argc, char** argv, const RunConfig& defaults, const Program& program) {
   try {
+    install_cpu_memory();
     return run(argc, argv, defaults, program);
   } catch (const Error& error) {
     return print_lone_error(argv[0], error.what(), error.status());

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/memory_share.hpp"
 #include "ddpkit/base/placement.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/base/version.hpp"
@@ -143,6 +144,7 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, const RunConfi
   log.info("job", text("ddpkit ", version(), ", ", control.world_size(), control.world_size() == 1 ? " rank" : " ranks",
                        ", backend ", control.backend()));
   parts.placement = set_threads(control, config, parts.device, log);
+  limit_memory(control, config.memory.limit, parts.device, log);
 
   all_or_none(control, "batch", [&] {  // before there is a folder
     solve_batch(config.batch, control.world_size());

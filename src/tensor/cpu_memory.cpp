@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-#include "ddpkit/base/bytes_text.hpp"
+#include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
 #include "tensor/cpu_memory_counts.hpp"
 
@@ -23,18 +23,22 @@ constinit CpuMemoryCounts the_counts;
 /// Above LibTorch's own allocator, which has 0.
 constexpr std::uint8_t kPriority = 1;
 
+std::string told_bytes(std::int64_t bytes) {
+  return bytes_figure(static_cast<double>(bytes));
+}
+
 /// Without a backtrace, which takes milliseconds to be written and says nothing here.
 [[noreturn]] void throw_out_of_memory(std::size_t bytes, const std::string& why) {
   c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
-  throw c10::OutOfMemoryError(text("no memory for a tensor of ", bytes_text(static_cast<std::int64_t>(bytes)), " beside the ",
-                                   bytes_text(the_counts.live.load(kUnordered)), " that live on the CPU: ", why),
+  throw c10::OutOfMemoryError(text("no memory for a tensor of ", told_bytes(static_cast<std::int64_t>(bytes)), " beside the ",
+                                   told_bytes(the_counts.live.load(kUnordered)), " that live on the CPU: ", why),
                               nullptr);
 }
 
 void require_room(std::size_t bytes) {
   const std::int64_t limit = the_counts.limit.load(kUnordered);
   if (limit > 0 && the_counts.live.load(kUnordered) + static_cast<std::int64_t>(bytes) > limit)
-    throw_out_of_memory(bytes, text("the limit is ", bytes_text(limit), " (memory.limit)"));
+    throw_out_of_memory(bytes, text("the limit is ", told_bytes(limit), " (memory.limit)"));
   const auto* refuse = the_counts.refuse.load(kUnordered);
   if (refuse != nullptr && (*refuse)(bytes)) throw_out_of_memory(bytes, "refused by a test");
 }

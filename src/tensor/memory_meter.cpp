@@ -1,15 +1,14 @@
 #include "ddpkit/tensor/memory_meter.hpp"
 
-#include <c10/core/CachingDeviceAllocator.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "ddpkit/base/error.hpp"
-#include "ddpkit/base/text.hpp"
 #include "ddpkit/tensor/cpu_memory.hpp"
 #include "tensor/cpu_memory_counts.hpp"
+#include "tensor/device_allocator.hpp"
 
 namespace ddpkit {
 namespace {
@@ -61,9 +60,7 @@ std::unique_ptr<MemoryMeter> make_memory_meter(c10::Device device, std::optional
       throw UsageError("make_memory_meter: LibTorch's own allocator counts nothing; call install_cpu_memory() first in main");
     return std::make_unique<CpuMemoryMeter>();
   }
-  auto* const allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
-  if (allocator == nullptr) throw UsageError(text("make_memory_meter: the allocator of ", device.str(), " has no statistics"));
-  return std::make_unique<DeviceMemoryMeter>(*allocator, std::max<c10::DeviceIndex>(device.index(), 0),
+  return std::make_unique<DeviceMemoryMeter>(device_allocator(device), std::max<c10::DeviceIndex>(device.index(), 0),
                                              limit ? limit->count : std::numeric_limits<std::int64_t>::max());
 }
 

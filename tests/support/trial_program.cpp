@@ -1,6 +1,6 @@
 // A training program on generated data that misbehaves on demand, for tests that look at how a job ends. Settings:
-//   user.fault: what goes wrong; user.rank and user.step: where; user.data: memory, or config for the data sets of the run
-//   file.
+//   user.fault: what goes wrong; user.rank and user.step: where; user.hidden: units of the layer; user.data: memory, or
+//   config for the data sets of the run file.
 #include <torch/nn.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
     const auto& user = job.config().user;
     const int rank = job.topology().rank;
     const Fault fault{.kind = user("fault", "none"), .here = rank == user("rank", 1), .step = user("step", 2)};
-    const std::int64_t hidden = fault.is("model") ? 9 : 8;
+    const std::int64_t hidden = user("hidden", 8) + (fault.is("model") ? 1 : 0);
     nn::Sequential model(nn::Linear(kInputs, hidden), nn::Tanh(), nn::Linear(hidden, kClasses));
     std::int64_t calls = 0;
     Trainer trainer = job.trainer(model, [&](const Batch& batch) -> Loss {

@@ -9,6 +9,7 @@ enum class ExitStatus : int {
   data = 65,       ///< bad training data
   peer_lost = 69,  ///< a rank died (from `ddpkit launch`; plain mpirun reports 128 + signal)
   internal = 70,   ///< a bug, here or in the user's program
+  memory = 71,     ///< out of memory
   storage = 74,    ///< reading or writing files failed
   stopped = 75,    ///< stopped on request and saved: run again to continue
   disagree = 76,   ///< ranks differ in model, settings or collectives

@@ -14,7 +14,7 @@ import unittest
 
 PROGRAM, MPIRUN, NP = sys.argv[1:4]
 LIMIT = 20  # seconds; what hangs is a failure
-USAGE, DATA, INTERNAL, STORAGE, STOPPED, DISAGREE, CONFIG, DIVERGED = 64, 65, 70, 74, 75, 76, 78, 80
+USAGE, DATA, INTERNAL, MEMORY, STORAGE, STOPPED, DISAGREE, CONFIG, DIVERGED = 64, 65, 70, 71, 74, 75, 76, 78, 80
 
 
 class Job(unittest.TestCase):
@@ -202,6 +202,20 @@ class Ranks(Job):
         self.ends(result, STOPPED, "stopped on request and saved")
         ends = {line.split(": ", 1)[1] for line in result.stdout.splitlines() if "last step" in line}
         self.assertEqual(len(ends), 1, result.stdout)
+
+
+class Memory(Job):
+    def test_a_window_beyond_the_limit_ends_the_job_with_what_was_asked_for_and_the_limit(self):
+        result = self.job(memory__limit="64MiB", memory__when_full="stop", user__hidden=65536, user__samples=2048,
+                          batch__global=2048)
+        self.ends(result, MEMORY, "memory: 64 MiB for tensors of each of 2 ranks", "out of memory",
+                  "a tensor of 256 MiB", "the limit is 64 MiB (memory.limit)", "batch.max_micro")
+
+    def test_a_limit_beyond_the_machine_is_warned_of(self):
+        self.ends(self.job(memory__limit="64TiB"), 0, "memory.limit: 64 TiB is more than rank 0 can count on")
+
+    def test_without_a_limit_the_ranks_share_what_is_available(self):
+        self.ends(self.job(), 0, "for tensors of each of 2 ranks (available")
 
 
 class Folders(Job):

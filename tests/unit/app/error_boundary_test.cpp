@@ -51,7 +51,8 @@ TEST_CASE("LibTorch's errors are told without their stack frames") {
     TORCH_CHECK_WITH(OutOfMemoryError, false, "12 GiB");
     return ExitStatus::ok;
   });
-  CHECK_THAT(memory.second, Catch::Contains("out of memory") && Catch::Contains("12 GiB"));
+  CHECK(memory.first == ExitStatus::memory);
+  CHECK_THAT(memory.second, Catch::Contains("out of memory") && Catch::Contains("12 GiB") && Catch::Contains("memory.limit"));
 }
 
 }  // namespace ddpkit
