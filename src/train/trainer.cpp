@@ -97,8 +97,7 @@ Tally Trainer::evaluate(const Dataset& valid_set) {
                                 .workers = config.data.workers};
     loader = std::make_unique<Loader>(valid_set, order, options);
   });
-  const LossFunction saving_loss = with_savings(loss_, savings_, context_.device.type());
-  const LossFunction loss = located(saving_loss, [] { return std::string("evaluation"); });
+  const LossFunction loss = located(this->loss(), [] { return std::string("evaluation"); });
   Tally tally;
   open_tally(tally, metrics_);
   for (const Window& window : *loader)

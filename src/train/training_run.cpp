@@ -52,8 +52,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
       snapshot_(trainer.model_, *plan_->optimizer, trainer.context_, identity_of(config_, *plan_)),
       best_(config_.train),
-      loss_(located(with_savings(trainer.loss_, trainer.savings_, trainer.context_.device.type()),
-                    [this] { return text("step ", stepper_.progress().step); })) {
+      loss_(located(trainer.loss(), [this] { return text("step ", stepper_.progress().step); })) {
   if (valid_set != nullptr) require_monitored_metric();
   if (valid_set == nullptr && config_.batch.shrink.oscillations > 0)
     throw on_all_ranks(

@@ -74,7 +74,8 @@ class Trainer {
   Tally evaluate(const Dataset& valid_set);
 
   const Model& model() const noexcept { return model_; }
-  const LossFunction& loss() const noexcept { return loss_; }
+  /// The program's loss, computed with the savings of memory that are in use at the time. The trainer must outlive it.
+  LossFunction loss() const { return with_savings(loss_, savings_, context_.device.type()); }
   const std::vector<double>& sample_weights() const noexcept { return sample_weights_; }
   const TrainerContext& context() const noexcept { return context_; }
 
