@@ -14,6 +14,7 @@ namespace ddpkit {
 namespace {
 
 constexpr double kSweepShare = 0.8;   // of the budget; the rest is for the windows of the choice
+constexpr double kMuchNoise = 3;      // times the wanted precision
 constexpr double kSizesInSweep = 12;  // about so many are measured, so that one noisy size leaves time for the others
 
 std::int64_t gradient_bytes(const Model& model) {
@@ -74,6 +75,7 @@ TuneResult BatchSearch::run() {
   result_.verified = verified.summary;
   result_.profile.choice = result_.choice.chosen.plan;
   result_.profile.explanation = result_.choice.explanation;
+  note_noise();
   return result_;
 }
 
@@ -218,6 +220,16 @@ bool BatchSearch::verify() {
   verified_[chosen.plan.micro] = {.predicted_seconds = chosen.step_seconds, .summary = trial.summary};
   take_verified(trial.summary);
   return false;  // chosen once more, now with its own times
+}
+
+/// On a machine with other work to do the choice is a guess.
+void BatchSearch::note_noise() {
+  double widest = 0;
+  for (const MicroMeasurement& at : result_.profile.measured) widest = std::max(widest, at.half_width / at.seconds);
+  if (widest > kMuchNoise * config_.tune.precision)
+    result_.notes.push_back(text("times vary so much (", percent_figure(widest),
+                                 " to each side, where tune.precision asks for ", percent_figure(config_.tune.precision),
+                                 ") that another search may choose otherwise; is the machine busy? Raise tune.budget"));
 }
 
 void BatchSearch::take_verified(const WindowSummary& verified) {

@@ -29,6 +29,7 @@ class BatchSearch {
   void require_finite(const SizeTrial& first) const;
   void choose();
   bool verify();
+  void note_noise();
   void take_verified(const WindowSummary& verified);
   MeasureLimits limits() const;
 

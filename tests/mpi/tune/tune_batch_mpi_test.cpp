@@ -59,13 +59,24 @@ class MemoryLimit {
 
 constexpr std::int64_t kRowBytes = 1 << 20;
 
+/// Tensors above `bytes` are refused on this rank, for the length of the scope.
+class LargestTensor {
+ public:
+  explicit LargestTensor(std::size_t bytes) {
+    refuse_cpu_memory([bytes](std::size_t asked) { return asked > bytes; });
+  }
+  ~LargestTensor() { refuse_cpu_memory({}); }
+  LargestTensor(const LargestTensor&) = delete;
+  LargestTensor& operator=(const LargestTensor&) = delete;
+};
+
 }  // namespace
 
 TEST_CASE("training after tune gives the same bits as training without, with dropout and batch norm") {
   const auto ranks = make_communicator();
-  ToyTrainer plain(*ranks, tuned_config(), {}, model_with_norm_and_dropout());
+  ToyTrainer plain(*ranks, tuned_config(12), {}, model_with_norm_and_dropout());
   plain.train();
-  ToyTrainer tuned(*ranks, tuned_config(), {}, model_with_norm_and_dropout());
+  ToyTrainer tuned(*ranks, tuned_config(12), {}, model_with_norm_and_dropout());
   const ToyDataset data(kTuneSamples);
   tune_batch(tuned.trainer, data);
   tuned.train();
@@ -155,9 +166,8 @@ TEST_CASE("memory that runs out on the last rank alone is an answer on all") {
   toy.loss = hungry_loss(toy, kRowBytes);
   const ToyDataset data(kTuneSamples);
   const bool last = ranks->rank() == ranks->world_size() - 1;
-  if (last) refuse_cpu_memory([](std::size_t bytes) { return bytes > 5 * kRowBytes; });
+  const LargestTensor refused((last ? 5 : 1000) * kRowBytes);
   const TuneResult result = tune_batch(toy.trainer, data);
-  refuse_cpu_memory({});
   REQUIRE_FALSE(result.profile.out_of_memory.empty());
   CHECK(result.profile.out_of_memory.front() == 6);
   CHECK(result.profile.measured.back().micro == 5);
