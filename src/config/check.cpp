@@ -148,6 +148,9 @@ std::vector<Finding> check(const RunConfig& config) {
   check_data(config.data, findings);
   check_batch(config.batch, findings);
   check_batch_changes(config.batch, apply_preset(config.schedule).scaling, findings);
+  findings.when(config.batch.shrink.oscillations > 0 && config.train.evaluate_every.amount == 0,
+                {"batch.shrink.oscillations", "train.evaluate_every"},
+                "looks at evaluations during training, and train.evaluate_every is 0; set it to 1 epoch, for example");
   check_optimizer(config.optimizer, findings);
   check_schedule(config.schedule, findings);
   return std::move(findings.all);

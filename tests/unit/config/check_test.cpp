@@ -103,6 +103,14 @@ TEST_CASE("a rate that follows the batch needs a rule to follow it by") {
   CHECK(finding(BatchOptions{.shrink = {.oscillations = 1}}) == "batch.shrink.lr");
 }
 
+TEST_CASE("halving needs evaluations to look at") {
+  RunConfig config;
+  config.batch.shrink = {.oscillations = 3, .lr = RateChange::hold};
+  CHECK(finding(config) == "");
+  config.train.evaluate_every.amount = 0;
+  CHECK(finding(config) == "batch.shrink.oscillations");
+}
+
 TEST_CASE("the limits of growing and halving lie on the right side of the batch") {
   CHECK(finding(BatchOptions{.global = 64, .growth = {.by = GrowthBy::geometric, .max = 32}}) == "batch.growth.max");
   CHECK(finding(BatchOptions{.global = 64, .shrink = {.oscillations = 1, .min = 65, .lr = RateChange::hold}}) ==
