@@ -23,11 +23,15 @@ std::string describe(const NamedTensor& item) {
   return text(at::toString(item.tensor.scalar_type()), " ", item.tensor.sizes(), item.tensor.requires_grad() ? "" : " frozen");
 }
 
-/// One pass over both when their elements lie alike, which autograd sees to for dense parameters.
+/// Whether their elements lie alike, which autograd sees to for dense parameters.
+bool lie_alike(const at::Tensor& slot, const at::Tensor& gradient) {
+  return gradient.is_cpu() && gradient.scalar_type() == slot.scalar_type() && gradient.strides() == slot.strides() &&
+         gradient.is_non_overlapping_and_dense();
+}
+
+/// One pass over both where they lie alike.
 void copy_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
-  const bool plain = gradient.is_cpu() && gradient.scalar_type() == slot.scalar_type() &&
-                     gradient.strides() == slot.strides() && gradient.is_non_overlapping_and_dense();
-  if (plain)
+  if (lie_alike(slot, gradient))
     std::memcpy(slot.mutable_data_ptr(), gradient.const_data_ptr(), gradient.nbytes());
   else
     slot.copy_(gradient);
@@ -132,17 +136,20 @@ void GradReducer::Engine::take(Entry& entry, const at::Tensor& parameter) {
     throw UsageError(text("parameter ", entry.parameter.name, " changed its shape from ", slot.sizes(), " to ",
                           gradient.sizes(), " after the GradReducer was made; make a new one"));
   const bool added_in_place = is_slot(gradient, slot);
+  entry.squared_norm.reset();
   if (!added_in_place) {
     // What autograd made out of place from a gradient in the slot holds the slot's sum already.
     if (entry.filled && !entry.in_slot)
       slot.add_(gradient);
+    else if (measuring() && slot.scalar_type() == at::kFloat && lie_alike(slot, gradient))
+      entry.squared_norm = copy_measured(slot, gradient);
     else
       copy_gradient(slot, gradient);
     gradient.reset();
   }
   entry.in_slot = added_in_place;
   entry.filled = true;
-  entry.squared_norm = measuring() ? squared_norm(slot) : at::Tensor();
+  if (measuring() && !entry.squared_norm.defined()) entry.squared_norm = squared_norm(slot);
 }
 
 void GradReducer::Engine::count(Entry& entry) {
