@@ -8,6 +8,8 @@
 namespace ddpkit {
 namespace {
 
+constexpr double kSteady = 0.2;  // of a rate, to either side
+
 double share(const ProbeFigures::Memory& memory) {
   return memory.limit_bytes > 0 ? static_cast<double>(memory.peak_bytes) / static_cast<double>(memory.limit_bytes) : 0;
 }
@@ -39,6 +41,11 @@ std::string cores_of_each(std::span<const Placement> placement) {
 
 bool ProbeFigures::crowded() const noexcept {
   return std::ranges::any_of(placement, &Placement::oversubscribed);
+}
+
+bool ProbeFigures::unsteady() const noexcept {
+  return ran() && rate.high > 0 &&
+         (rate.high > (1 + kSteady) * samples_per_second || rate.low < (1 - kSteady) * samples_per_second);
 }
 
 int ProbeFigures::threads() const noexcept {

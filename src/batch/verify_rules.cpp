@@ -103,6 +103,14 @@ std::string unjudged_sentence(std::span<const ProbeFigures> probes, std::span<co
   return unknown ? "For want of memory there are not two numbers of ranks to compare." : "Nothing could be compared.";
 }
 
+Finding undisturbed(Finding finding, const std::string& disturbance) {
+  if (disturbance.empty()) return finding;
+  finding.judgement = Judgement::open;
+  finding.sentence += ' ' + disturbance;
+  finding.advice = "Measure again on a machine that does nothing else, or over more windows.";
+  return finding;
+}
+
 std::string memory_advice(const ProbeFigures& probe) {
   return text(
       "Lower batch.micro (", grouped(probe.plan.micro),
@@ -166,12 +174,17 @@ std::string convergence_advice(const CurveDifference& difference) {
          "mean with its count (rows or tokens), and that nothing else divides by accumulation or ranks.";
 }
 
+std::string rounding_figure(double difference) {
+  if (difference == 0) return "0 %";
+  return difference < 1e-4 ? "below 0.01 %" : text(figure(100 * difference), " %");
+}
+
 Finding judge_difference(const LossCurve& reference, const LossCurve& other, std::size_t count, std::int64_t steps) {
   const CurveDifference difference = difference_of(reference, other);
   const std::string far = percent_figure(difference.largest);
   if (difference.largest <= kSameLoss)
     return convergence(
-        Judgement::good, difference.largest == 0 ? "0 %" : text(figure(100 * difference.largest), " %"),
+        Judgement::good, rounding_figure(difference.largest),
         text(count, " plans with one global batch give the same losses over ", grouped(steps), " steps, within rounding."));
   const std::string where =
       text(other.name(), " is ", far, " of the loss away from ", reference.name(), " at step ", grouped(difference.at));
@@ -186,13 +199,25 @@ Finding judge_difference(const LossCurve& reference, const LossCurve& other, std
 
 }  // namespace
 
+std::string disturbance_of(std::span<const ProbeFigures> probes, double most_other_work) {
+  for (const ProbeFigures& probe : probes)
+    if (!probe.crowded() && probe.other_work > most_other_work)
+      return text("Other programs took ", percent_figure(probe.other_work), " of the cores' time during the probe on ",
+                  ranks_text(probe.ranks), ", so this says little.");
+  for (const ProbeFigures& probe : probes)
+    if (!probe.crowded() && probe.unsteady())
+      return text("Windows on ", ranks_text(probe.ranks), " vary too much (95 % interval ", figure(probe.rate.low), " to ",
+                  figure(probe.rate.high), " samples/s), so this says little.");
+  return "";
+}
+
 std::vector<ScalingPoint> scaling_of(std::span<const ProbeFigures> probes) {
   std::vector<ScalingPoint> points;
   for (const ProbeFigures& probe : probes) points.push_back(point_of(probes.front(), probe));
   return points;
 }
 
-Finding judge_utilisation(std::span<const ProbeFigures> probes) {
+Finding judge_utilisation(std::span<const ProbeFigures> probes, double most_other_work) {
   Finding finding{
       .dimension = "utilisation", .figure = "-", .threshold = text("at least ", percent_figure(kBusy), " of the step")};
   const ProbeFigures* worst = nullptr;
@@ -209,10 +234,10 @@ Finding judge_utilisation(std::span<const ProbeFigures> probes) {
       text("On ", ranks_text(worst->ranks), " the step is ", percent_figure(busy), " work, ", percent_figure(worst->data_share),
            " waiting for data and ", percent_figure(worst->communication_share), " for gradients.", crowd_note(probes));
   if (finding.judgement != Judgement::good) finding.advice = waiting_advice(*worst);
-  return finding;
+  return undisturbed(std::move(finding), disturbance_of(probes, most_other_work));
 }
 
-Finding judge_scaling(std::span<const ProbeFigures> probes) {
+Finding judge_scaling(std::span<const ProbeFigures> probes, double most_other_work) {
   Finding finding{.dimension = "scaling", .figure = "-", .threshold = text("at least ", percent_figure(kFaultyScaling))};
   const std::vector<ScalingPoint> points = scaling_of(probes);
   const ScalingPoint* worst = nullptr;
@@ -229,7 +254,7 @@ Finding judge_scaling(std::span<const ProbeFigures> probes) {
   finding.sentence = scaling_sentence(*worst, probes.front().ranks) + crowd_note(probes);
   if (finding.judgement != Judgement::good)
     finding.advice = scaling_advice(probes[static_cast<std::size_t>(worst - points.data())]);
-  return finding;
+  return undisturbed(std::move(finding), disturbance_of(probes, most_other_work));
 }
 
 Finding judge_memory(std::span<const ProbeFigures> probes) {

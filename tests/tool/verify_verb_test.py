@@ -24,7 +24,8 @@ class Verify(unittest.TestCase):
         self.out = self.folder / "out"
 
     def verify(self, *options, program=(PROGRAM,), mode="", mpirun=MPIRUN, ranks="1,2"):
-        command = [TOOL, "verify", "--config", str(self.config), "--ranks", ranks, "--out", str(self.out), "--mpirun", mpirun, *options,
+        command = [TOOL, "verify", "--config", str(self.config), "--ranks", ranks, "--out", str(self.out), "--mpirun", mpirun,
+                   "--other-work", "100", *options,
                    "--", *program]
         environment = dict(os.environ, FAKE_TOOL=TOOL, FAKE_MODE=mode)
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, env=environment)

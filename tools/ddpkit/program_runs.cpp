@@ -1,5 +1,6 @@
 #include "program_runs.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "ddpkit/base/core_time.hpp"
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/placement.hpp"
@@ -116,11 +118,24 @@ std::string hint_for_failure(const ProcessResult& result, const std::string& ver
 }
 
 ProgramRuns::ProgramRuns(const VerifyRequest& request)
-    : request_(request), folder_(make_folder(request.out)), cores_(allowed_cores().size()) {}
+    : request_(request), folder_(make_folder(request.out)), cores_(allowed_cores()) {}
 
 ProgramRuns::~ProgramRuns() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+}
+
+// What cores did beyond the work of our own children, mpirun and its ranks, was done for others.
+ProcessResult ProgramRuns::run_and_watch(std::vector<std::string> arguments) {
+  const std::optional<CoreTime> before = core_time(cores_);
+  const double own_before = own_core_seconds();
+  ProcessResult result = run_process({.arguments = std::move(arguments), .time_limit = request_.time_limit});
+  const std::optional<CoreTime> after = core_time(cores_);
+  other_work_ = 0;
+  if (before && after && after->total > before->total)
+    other_work_ =
+        std::max(0.0, (after->busy - before->busy - (own_core_seconds() - own_before)) / (after->total - before->total));
+  return result;
 }
 
 Json ProgramRuns::document_of(const Run& run, std::vector<std::string> launcher) {
@@ -133,7 +148,7 @@ Json ProgramRuns::document_of(const Run& run, std::vector<std::string> launcher)
   for (const std::string& value : run.overrides) arguments.insert(arguments.end(), {"--set", value});
 
   const std::string& command = commands_.emplace_back(command_line(arguments));
-  const ProcessResult result = run_process({.arguments = arguments, .time_limit = request_.time_limit});
+  const ProcessResult result = run_and_watch(std::move(arguments));
   if (result.end != End::exited || result.status != 0)
     throw Error(failure_text(run.what, end_of(result), command, result, hint_for_failure(result, run.verb)), status_of(result));
   if (std::optional<Json> document = one_document(result.output)) return *std::move(document);
@@ -170,7 +185,7 @@ Json ProgramRuns::probe(const RankedPlan& plan, int threads) {
   run.options = {"--repeat", std::to_string(request_.windows)};
   run.overrides = batch_overrides(plan.plan);
   if (threads > 0) run.overrides.push_back(text("run.threads=", threads));
-  return document_of(run, launch_arguments(request_, plan.ranks, cores_));
+  return document_of(run, launch_arguments(request_, plan.ranks, cores_.size()));
 }
 
 fs::path ProgramRuns::train(const RankedPlan& plan) {
@@ -182,7 +197,7 @@ fs::path ProgramRuns::train(const RankedPlan& plan) {
         std::string("metrics.jsonl=true"), std::string("metrics.tensorboard=false"), std::string("checkpoint.every=0 steps"),
         std::string("checkpoint.best=false"), std::string("train.evaluate_every=0 steps"), std::string("train.patience=0")})
     run.overrides.push_back(value);
-  const Json document = document_of(run, launch_arguments(request_, plan.ranks, cores_));
+  const Json document = document_of(run, launch_arguments(request_, plan.ranks, cores_.size()));
   return document.at("run_folder").get<std::string>();
 }
 

@@ -32,6 +32,9 @@ class ProgramRuns {
   /// The folder of a finished short run.
   std::filesystem::path train(const RankedPlan& plan);
 
+  /// Of the time of the cores here, the part that other programs took during the last run; 0 where that is not known.
+  double other_work() const noexcept { return other_work_; }
+
   /// The command lines so far, for people who want to see for themselves.
   const std::vector<std::string>& commands() const noexcept { return commands_; }
 
@@ -43,14 +46,16 @@ class ProgramRuns {
     std::vector<std::string> overrides{};
   };
 
+  ProcessResult run_and_watch(std::vector<std::string> arguments);
   nlohmann::json document_of(const Run& run, std::vector<std::string> launcher);
   std::vector<std::string> batch_overrides(const BatchPlan& plan) const;
 
   const VerifyRequest& request_;
   std::filesystem::path folder_;
-  std::size_t cores_;
+  std::vector<int> cores_;
   RunConfig config_;
   std::vector<std::string> commands_;
+  double other_work_ = 0;
 };
 
 /// What to change after a run has failed, judged by its status and what it said; empty where nobody knows. Pure.

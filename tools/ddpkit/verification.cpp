@@ -44,7 +44,10 @@ Json scaling_json(const std::vector<ProbeFigures>& probes) {
                     {"efficiency", point.efficiency},
                     {"low", point.range.low},
                     {"high", point.range.high}});
-  for (std::size_t i = 0; i < probes.size(); ++i) list[i]["bound"] = binding_text(probes[i].placement);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    list[i]["bound"] = binding_text(probes[i].placement);
+    list[i]["other_work"] = probes[i].other_work;
+  }
   return list;
 }
 

@@ -181,7 +181,7 @@ TextTable curve_table(const std::vector<LossCurve>& curves) {
     table.add({text(curve.ranks), grouped(curve.plan.micro), grouped(curve.plan.accumulate),
                curve.losses.empty() ? "" : fixed_figure(curve.losses.front(), 4),
                curve.losses.empty() ? "" : fixed_figure(curve.losses.back(), 4),
-               first ? "" : text(figure(100 * difference.largest), " %"), first ? "" : grouped(difference.at)});
+               first ? "" : text(figure(difference.largest), " of it"), first ? "" : grouped(difference.at)});
   }
   return table;
 }

@@ -17,6 +17,7 @@ struct VerifyRequest {
   std::string out = "verify";
   std::string launcher{};  ///< "mpirun --oversubscribe"; empty: mpirun, with what it needs for more ranks than cores
   std::chrono::seconds time_limit{600};  ///< of each run
+  double most_other_work = 0.1;          ///< of the cores' time, by other programs, while speed is measured
   std::vector<std::string> program{};    ///< and its arguments
 };
 

@@ -22,6 +22,7 @@ struct VerifyVerb {
   VerifyRequest request;
   std::string ranks;
   std::int64_t time_limit = 600;
+  double most_other_work = 10;
   bool json = false;
 };
 
@@ -41,6 +42,7 @@ void probe_all(ProgramRuns& runs, const RunConfig& config, Verification& verific
   for (auto plan = plans.rbegin(); plan != plans.rend(); ++plan) {
     nlohmann::json document = runs.probe(*plan, threads);
     ProbeFigures figures = read_probe(document);
+    figures.other_work = runs.other_work();
     if (threads == 0 && figures.device == "cpu" && config.run.threads == 0) threads = figures.threads();
     verification.probes.insert(verification.probes.begin(), std::move(figures));
     verification.probe_documents.insert(verification.probe_documents.begin(), std::move(document));
@@ -63,8 +65,9 @@ Verification verify(const VerifyRequest& request) {
     throw UsageError(text("the program's documents have another form than expected (", error.what(),
                           "); build it with this version of ddpkit\n  command: ", runs.commands().back()));
   }
-  verification.findings = {judge_utilisation(verification.probes), judge_scaling(verification.probes),
-                           judge_memory(verification.probes), judge_convergence(verification.curves, request.steps)};
+  verification.findings = {judge_utilisation(verification.probes, request.most_other_work),
+                           judge_scaling(verification.probes, request.most_other_work), judge_memory(verification.probes),
+                           judge_convergence(verification.curves, request.steps)};
   verification.commands = runs.commands();
   verification.time = now_utc();
   return verification;
@@ -73,6 +76,7 @@ Verification verify(const VerifyRequest& request) {
 void run_verb(const VerifyVerb& verb) {
   VerifyRequest request = verb.request;
   request.time_limit = std::chrono::seconds(verb.time_limit);
+  request.most_other_work = verb.most_other_work / 100;
   request.ranks = verb.ranks.empty() ? default_ranks(allowed_cores().size()) : read_ranks(verb.ranks);
   const Verification verification = verify(request);
   const std::string json = verification_json(verification) + "\n";
@@ -109,6 +113,11 @@ void add_verify_verb(CLI::App& app) {
   command->add_option("--time-limit", verb->time_limit, "seconds for each run")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
+  command
+      ->add_option("--other-work", verb->most_other_work,
+                   "% of the cores' time that other programs may take before speed is not judged")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 100));
   command->add_flag("--json", verb->json, "print verify.json on standard output");
   command->add_option("program", verb->request.program, "after --: the program that calls ddpkit::main, and its arguments")
       ->required();

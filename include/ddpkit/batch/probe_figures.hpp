@@ -38,11 +38,14 @@ struct ProbeFigures {
   double memory_target = 0.9;
   std::vector<Memory> memory{};
   std::vector<Placement> placement{};
+  double other_work = 0;  ///< of the cores' time, taken by other programs meanwhile; 0 where that is not known
   std::string verdict{};  ///< the probe's own words
 
   bool ran() const noexcept { return samples_per_second > 0; }
   /// Some rank shares its cores with more ranks than there are cores.
   bool crowded() const noexcept;
+  /// Times of single windows vary too much for a rate: its interval reaches further than a fifth to either side.
+  bool unsteady() const noexcept;
   /// Intra-op threads of a rank, the fewest; 0: not known.
   int threads() const noexcept;
   /// The rank whose memory is fullest; nullptr where no limit is known.

@@ -106,6 +106,23 @@ TEST_CASE("utilisation is that of the ranks that wait most, where each has a cor
   CHECK(judge_utilisation(std::vector{probe(2, 900, Cores::shared)}).judgement == Judgement::open);
 }
 
+TEST_CASE("speed is not judged while other programs work, or where windows vary too much") {
+  std::vector<ProbeFigures> probes{probe(1, 1000), probe(2, 1000)};
+  probes[1].other_work = 0.3;
+  for (const Finding& finding : {judge_scaling(probes), judge_utilisation(probes)}) {
+    CHECK(finding.judgement == Judgement::open);
+    CHECK(finding.figure != "-");
+    CHECK_THAT(finding.sentence, Contains("Other programs took 30 % of the cores' time during the probe on 2 ranks"));
+  }
+  CHECK(judge_scaling(probes, 0.5).judgement == Judgement::bad);
+  probes[1].other_work = 0;
+  probes[0].rate = {500, 1500};
+  CHECK_THAT(judge_scaling(probes).sentence, Contains("Windows on 1 rank vary too much"));
+  probes[0].rate = {950, 1050};
+  CHECK(disturbance_of(probes, kMostOtherWork) == "");
+  CHECK(disturbance_of(std::vector{probe(4, 1, Cores::shared)}, 0) == "");
+}
+
 TEST_CASE("memory is that of the fullest rank") {
   std::vector<ProbeFigures> probes{probe(1, 1000), probe(2, 2000)};
   Finding finding = judge_memory(probes);
@@ -136,6 +153,8 @@ TEST_CASE("curves within rounding are the same") {
   curves[1].losses[0] = curves[0].losses[0];
   CHECK(judge_convergence(curves, 20).judgement == Judgement::good);
   CHECK(judge_convergence(curves, 20).figure == "0.05 %");
+  for (std::size_t i = 0; i < 20; ++i) curves[1].losses[i] = curves[0].losses[i] * (1 + 1e-7);
+  CHECK(judge_convergence(curves, 20).figure == "below 0.01 %");
 }
 
 TEST_CASE("curves that differ are told apart by the step where they begin to") {
