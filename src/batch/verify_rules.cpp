@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ddpkit/base/bytes_text.hpp"
 #include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
 
@@ -277,8 +276,10 @@ Finding judge_memory(std::span<const ProbeFigures> probes) {
   finding.judgement = fits ? Judgement::good : Judgement::bad;
   finding.figure = percent_figure(share(*fullest));
   finding.threshold = text("at most ", percent_figure(fullest->memory_target));
-  finding.sentence = text("Rank ", rank.rank, " of ", fullest->ranks, " has ", bytes_text(rank.peak_bytes), " of ",
-                          bytes_text(rank.limit_bytes), " at the peak, with micro-batch ", grouped(fullest->plan.micro), ".");
+  finding.sentence =
+      text("Rank ", rank.rank, " of ", fullest->ranks, " has ", bytes_figure(static_cast<double>(rank.peak_bytes)), " of ",
+           bytes_figure(static_cast<double>(rank.limit_bytes)), " at the peak, with micro-batch ", grouped(fullest->plan.micro),
+           ".");
   if (!fits) finding.advice = memory_advice(*fullest);
   return finding;
 }

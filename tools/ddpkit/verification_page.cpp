@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ddpkit/base/bytes_text.hpp"
 #include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/observe/html_page.hpp"
@@ -130,8 +129,9 @@ void add_memory(HtmlPage& page, const std::vector<ProbeFigures>& probes) {
       continue;
     }
     const double share = static_cast<double>(rank->peak_bytes) / static_cast<double>(rank->limit_bytes);
-    table.add({text(probe.ranks), text(rank->rank), bytes_text(rank->peak_bytes), bytes_text(rank->limit_bytes),
-               percent_figure(share), percent_figure(probe.memory_target)});
+    table.add({text(probe.ranks), text(rank->rank), bytes_figure(static_cast<double>(rank->peak_bytes)),
+               bytes_figure(static_cast<double>(rank->limit_bytes)), percent_figure(share),
+               percent_figure(probe.memory_target)});
   }
   page.table(table);
 }
