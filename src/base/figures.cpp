@@ -41,7 +41,7 @@ double rounded(double value) {
 template <std::size_t N>
 std::string with_unit(double value, double factor, const std::array<std::string_view, N>& units) {
   std::size_t unit = 0;
-  while (unit + 1 < N && std::abs(rounded(value)) >= factor) {
+  while (unit + 1 < N && std::max(std::abs(value), std::abs(rounded(value))) >= factor) {
     value /= factor;
     ++unit;
   }

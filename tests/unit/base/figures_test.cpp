@@ -40,6 +40,8 @@ TEST_CASE("sizes, times and shares carry their unit") {
   CHECK(bytes_figure(512) == "512 B");
   CHECK(bytes_figure(1536) == "1.5 KiB");
   CHECK(bytes_figure(26.2 * 1048576) == "26.2 MiB");
+  CHECK(bytes_figure(1024) == "1 KiB");
+  CHECK(bytes_figure(1 << 30) == "1 GiB");
   CHECK(bytes_figure(1e18) == "909,000 TiB");
   CHECK(seconds_figure(0) == "0 ns");
   CHECK(seconds_figure(0.0000123) == "12.3 us");
