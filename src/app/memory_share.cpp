@@ -38,7 +38,8 @@ MemoryShare share_memory(std::optional<Bytes> wanted, std::optional<std::int64_t
 }
 
 std::string memory_line(std::span<const MemoryShare> shares) {
-  const auto [least, most] = std::ranges::minmax_element(shares, {}, &MemoryShare::limit);
+  const auto least = std::ranges::min_element(shares, {}, &MemoryShare::limit);
+  const auto most = std::ranges::max_element(shares, {}, &MemoryShare::limit);
   if (least->limit == 0) return "memory: no limit, since the system does not tell what it has; set memory.limit";
   const auto rank = least - shares.begin();
   const std::string available = least->available == 0 ? "" : text(" (available ", size_text(least->available), ")");
