@@ -51,6 +51,7 @@ std::string_view meaning_of(int status) {
   switch (static_cast<ExitStatus>(status)) {
     case ExitStatus::usage: return " (wrong command line)";
     case ExitStatus::data: return " (bad data)";
+    case ExitStatus::memory: return " (memory used up)";
     case ExitStatus::storage: return " (reading or writing files failed)";
     case ExitStatus::disagree: return " (ranks disagree)";
     case ExitStatus::config: return " (bad configuration)";
@@ -113,6 +114,9 @@ std::string hint_for_failure(const ProcessResult& result, const std::string& ver
   if (result.status == static_cast<int>(ExitStatus::usage) && contains(said, "not expected"))
     return text("does the program know `", verb,
                 "` and --json? It must call ddpkit::main, and be built with this version of ddpkit");
+  if (result.status == static_cast<int>(ExitStatus::memory))
+    return "lower batch.micro or raise memory.limit: plans on fewer ranks need larger micro-batches unless batch.micro or "
+           "batch.max_micro says otherwise";
   if (result.status == static_cast<int>(ExitStatus::config)) return "correct the run file, or the overrides after the program";
   return "run the command by itself to see all that it says";
 }
