@@ -127,7 +127,7 @@ TEST_CASE("memory is that of the fullest rank") {
   std::vector<ProbeFigures> probes{probe(1, 1000), probe(2, 2000)};
   Finding finding = judge_memory(probes);
   CHECK(finding.judgement == Judgement::good);
-  CHECK_THAT(finding.sentence, Contains("Rank 1 of 2 has 601 B of 1000 B"));
+  CHECK_THAT(finding.sentence, Contains("Rank 1 of 2 has 601 B of 1,000 B"));
   probes[0].memory[0].peak_bytes = 950;
   finding = judge_memory(probes);
   CHECK(finding.judgement == Judgement::bad);
