@@ -30,12 +30,19 @@ td { border-top: 1px solid #8884; } .right { text-align: right; }
 @media print { body { background: #fff; } main { max-width: none; padding: 0; } .verdict, svg { break-inside: avoid; } }
 )";
 
+// A number and its % stay on one line.
+std::string html_text(std::string_view content) {
+  std::string out = xml_text(content);
+  for (std::size_t at = out.find(" %"); at != std::string::npos; at = out.find(" %", at)) out.replace(at, 1, "\u00a0");
+  return out;
+}
+
 std::string element(std::string_view tag, std::string_view content) {
-  return text('<', tag, '>', xml_text(content), "</", tag, ">\n");
+  return text('<', tag, '>', html_text(content), "</", tag, ">\n");
 }
 
 std::string span(std::string_view style, std::string_view content) {
-  return text("<span class=\"", style, "\">", xml_text(content), "</span>");
+  return text("<span class=\"", style, "\">", html_text(content), "</span>");
 }
 
 struct VerdictStyle {

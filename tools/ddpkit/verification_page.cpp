@@ -113,7 +113,8 @@ void add_speed(HtmlPage& page, const Verification& verification) {
   page.table(scaling_table(probes));
   for (const ProbeFigures& probe : probes)
     page.paragraph(text(probe.ranks, probe.ranks == 1 ? " rank: " : " ranks: ", binding_text(probe.placement), "; ",
-                        threads_text(probe), ".", probe.crowded() ? " More ranks than cores." : ""));
+                        threads_text(probe), "; other programs took ", percent_figure(probe.other_work), " of the cores' time.",
+                        probe.crowded() ? " More ranks than cores." : ""));
   page.heading("Where a step's time goes");
   page.table(phase_table(probes));
 }
