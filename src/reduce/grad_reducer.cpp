@@ -24,6 +24,9 @@ void GradReducer::abandon(std::span<double> rider) {
 double GradReducer::local_squared_norm() {
   return engine_->local_squared_norm();
 }
+int GradReducer::given_up() const noexcept {
+  return engine_->given_up();
+}
 void GradReducer::apply_scale(double scale) {
   engine_->apply_scale(scale);
 }

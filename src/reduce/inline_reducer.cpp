@@ -2,6 +2,8 @@
 
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
+
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
 #include "reduce/squared_norm.hpp"
@@ -9,6 +11,20 @@
 namespace ddpkit {
 
 double InlineReducer::finish_unscaled(std::span<double> rider) {
+  exchange(rider, /*abandoned=*/false);
+  if (given_up_ == 0)
+    reduce_gradients();
+  else
+    forget_gradients();
+  return 1;
+}
+
+void InlineReducer::abandon(std::span<double> rider) {
+  exchange(rider, /*abandoned=*/true);
+  forget_gradients();
+}
+
+void InlineReducer::reduce_gradients() {
   for (const NamedTensor& parameter : parameters_) {
     at::Tensor& gradient = parameter.tensor.mutable_grad();
     if (!agree_any(channels_.control, gradient.defined(), parameter.name)) continue;
@@ -17,13 +33,9 @@ double InlineReducer::finish_unscaled(std::span<double> rider) {
     ++counters_.collectives;
     counters_.bytes += static_cast<std::int64_t>(gradient.nbytes());
   }
-  exchange_rider(rider);
-  return 1;
 }
 
-void InlineReducer::abandon(std::span<double> rider) {
-  for (const NamedTensor& parameter : parameters_) parameter.tensor.mutable_grad().reset();
-  finish_unscaled(rider);
+void InlineReducer::forget_gradients() {
   for (const NamedTensor& parameter : parameters_) parameter.tensor.mutable_grad().reset();
 }
 
@@ -40,9 +52,14 @@ std::vector<at::Tensor> InlineReducer::gradients() const {
   return gradients;
 }
 
-void InlineReducer::exchange_rider(std::span<double> rider) {
+// Before the gradients: what a rank has given up is not worth reducing.
+void InlineReducer::exchange(std::span<double> rider, bool abandoned) {
   ++counters_.windows;
-  if (!rider.empty()) channels_.control.all_reduce(rider, ReduceOp::sum, "window record").wait();
+  std::vector<double> record(rider.begin(), rider.end());
+  record.push_back(abandoned ? 1 : 0);
+  channels_.control.all_reduce(std::span<double>(record), ReduceOp::sum, "window record").wait();
+  std::copy_n(record.begin(), rider.size(), rider.begin());
+  given_up_ = static_cast<int>(record.back());
 }
 
 }  // namespace ddpkit

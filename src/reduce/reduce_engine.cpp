@@ -37,6 +37,14 @@ void copy_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
     slot.copy_(gradient);
 }
 
+/// The gradient, or zeros for one that is undefined, in the order of memory that the parameter has on every rank.
+at::Tensor laid_out_like(const at::Tensor& parameter, const at::Tensor& gradient) {
+  const at::NoGradGuard no_graph;
+  at::Tensor room = at::zeros_like(parameter);
+  if (!gradient.defined()) return room;
+  return gradient.strides() == room.strides() ? gradient.detach() : room.copy_(gradient);
+}
+
 bool is_slot(const at::Tensor& gradient, const at::Tensor& slot) {
   return gradient.defined() && slot.numel() > 0 && gradient.const_data_ptr() == slot.const_data_ptr();
 }
@@ -204,16 +212,20 @@ void GradReducer::Engine::exchange(std::span<double> rider, Part part) {
 
   std::copy_n(record_.begin(), rider.size(), rider.begin());
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].used = record_[rider.size() + i] > 0;
-  given_up_ = record_[record_.size() - 2] > 0;
+  given_up_ = static_cast<int>(record_[record_.size() - 2]);
   newcomers_ = record_.back() > 0;
 }
 
 double GradReducer::Engine::finish(std::span<double> rider) {
   if (state_ != State::open) open_window();
   exchange(rider, Part::whole);
+  if (given_up_ > 0) {
+    forget_gradients();  // newcomers wait for a window that is whole
+    return 1;
+  }
   hand_over();
   if (newcomers_) adopt_newcomers();
-  if (options_.unused == Unused::error && !given_up_) require_all_used();
+  if (options_.unused == Unused::error) require_all_used();
   return transport_->pending_scale();
 }
 
@@ -230,7 +242,10 @@ void GradReducer::Engine::abandon(std::span<double> rider) {
   if (state_ != State::open) open_window();
   for (Entry& entry : entries_) entry.filled = false;
   exchange(rider, Part::given_up);
-  if (newcomers_) adopt_newcomers();
+  forget_gradients();
+}
+
+void GradReducer::Engine::forget_gradients() {
   for (const Entry& entry : entries_) entry.parameter.tensor.mutable_grad().reset();
 }
 
@@ -270,17 +285,24 @@ void GradReducer::Engine::adopt_newcomers() {
   for (const Entry& entry : entries_)
     facts.push_back({"parameter " + entry.parameter.name, entry.parameter.tensor.requires_grad() ? "trainable" : "frozen"});
   require_equal(channels_.control, "which parameters are trainable", facts);
+  make_room_for_newcomers();
   const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
-  for (Entry& entry : entries_) {
-    const at::Tensor& parameter = entry.parameter.tensor;
-    if (entry.gradient || !parameter.requires_grad()) continue;
-    at::Tensor& gradient = parameter.mutable_grad();
-    entry.used = agree_any(channels_.control, gradient.defined(), entry.parameter.name);
-    if (!entry.used) continue;
-    gradient = gradient.defined() ? gradient.detach().contiguous() : at::zeros_like(parameter).contiguous();
-    channels_.data.all_reduce(as_buffer(gradient), op, entry.parameter.name).wait();
-  }
+  for (const Entry& entry : entries_)
+    if (const at::Tensor& parameter = entry.parameter.tensor; !entry.gradient && parameter.requires_grad() && entry.used)
+      channels_.data.all_reduce(as_buffer(parameter.grad()), op, entry.parameter.name).wait();
   make_plan();
+}
+
+/// Collective: a rank without room is an error on all.
+void GradReducer::Engine::make_room_for_newcomers() {
+  for (Entry& entry : entries_)
+    if (!entry.gradient && entry.parameter.tensor.requires_grad())
+      entry.used = agree_any(channels_.control, entry.parameter.tensor.grad().defined(), entry.parameter.name);
+  all_or_none(channels_.control, "making room for the gradients of parameters that became trainable", [&] {
+    for (const Entry& entry : entries_)
+      if (const at::Tensor& parameter = entry.parameter.tensor; !entry.gradient && parameter.requires_grad() && entry.used)
+        parameter.mutable_grad() = laid_out_like(parameter, parameter.grad());
+  });
 }
 
 void GradReducer::Engine::require_all_used() const {

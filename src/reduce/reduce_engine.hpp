@@ -22,6 +22,7 @@ class GradReducer::Engine {
   double finish(std::span<double> rider);
   void discard();
   void abandon(std::span<double> rider);
+  int given_up() const noexcept { return given_up_; }
   void apply_scale(double scale);
   double local_squared_norm();
 
@@ -68,7 +69,9 @@ class GradReducer::Engine {
   enum class Part { whole, given_up };  ///< what this rank brings to the window
   void exchange(std::span<double> rider, Part part);
   void hand_over();
+  void forget_gradients();
   void adopt_newcomers();
+  void make_room_for_newcomers();
   void require_all_used() const;
   [[noreturn]] void refuse_late(const Entry& entry) const;
 
@@ -83,9 +86,9 @@ class GradReducer::Engine {
   State state_ = State::idle;
   std::vector<std::int64_t> missing_;  // by bucket: gradients not counted yet
   std::vector<Work> works_;            // of the buckets sent, in order
-  std::vector<double> record_;         // rider, used flags by entry, "my set of trainable parameters changed"
+  std::vector<double> record_;         // rider, used flags by entry, "I give up", "my set of trainable parameters changed"
   bool newcomers_ = false;
-  bool given_up_ = false;  ///< by any rank
+  int given_up_ = 0;  ///< ranks that abandoned the last window
   ReduceCounters counters_;
 };
 

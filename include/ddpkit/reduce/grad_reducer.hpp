@@ -42,6 +42,7 @@ class GradReducer final : public Reducer {
   void discard() override;
   void abandon(std::span<double> rider) override;
   double local_squared_norm() override;
+  int given_up() const noexcept override;
   const ReduceCounters& counters() const noexcept override;
   std::vector<at::Tensor> gradients() const override;
   Channels channels() const noexcept override;

@@ -22,17 +22,21 @@ class InlineReducer final : public Reducer {
   void discard() override {}  // nothing leaves before finish, and gradients lie where zero_grad finds them
   void abandon(std::span<double> rider) override;
   double local_squared_norm() override;
+  int given_up() const noexcept override { return given_up_; }
   const ReduceCounters& counters() const noexcept override { return counters_; }
   std::vector<at::Tensor> gradients() const override;
   Channels channels() const noexcept override { return channels_; }
 
  private:
   void apply_scale(double) override {}  // finish_unscaled leaves the mean
-  void exchange_rider(std::span<double> rider);
+  void reduce_gradients();
+  void forget_gradients();
+  void exchange(std::span<double> rider, bool abandoned);
 
   std::vector<NamedTensor> parameters_;
   Channels channels_;
   ReduceCounters counters_;
+  int given_up_ = 0;
 };
 
 }  // namespace ddpkit

@@ -62,7 +62,8 @@ class Reducer {
   virtual double local_squared_norm() = 0;
 
   /// Ends the window: every parameter that any rank used has in `.grad` the mean over ranks of what the ranks added up; the
-  /// others' `.grad` is undefined. Collective, blocking. Throws CommError, and UsageError on all ranks for Unused::error.
+  /// others' `.grad` is undefined, and all are when a rank abandoned the window. Collective, blocking. Throws CommError, and
+  /// UsageError on all ranks for Unused::error.
   void finish() { apply_scale(finish_unscaled({})); }
 
   /// As `finish`, but leaves a factor to be applied by whoever reads the gradients next, and returns it. `rider` travels along
@@ -74,8 +75,12 @@ class Reducer {
   virtual void discard() = 0;
 
   /// Ends a window that this rank cannot finish: sends zeros for everything its peers wait for, in order, with the rider. The
-  /// peers' `finish_unscaled` returns normally; they learn from the rider. All gradients are undefined afterwards. Collective.
+  /// peers' `finish_unscaled` returns normally; `given_up` tells them. All gradients are undefined afterwards, on every rank.
+  /// Collective. Takes no memory for tensors.
   virtual void abandon(std::span<double> rider) = 0;
+
+  /// How many ranks abandoned the last window. Equal on all ranks.
+  virtual int given_up() const noexcept = 0;
 
   virtual const ReduceCounters& counters() const noexcept = 0;
 
