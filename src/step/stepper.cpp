@@ -1,16 +1,20 @@
 #include "ddpkit/step/stepper.hpp"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 
 #include <chrono>
 #include <cmath>
 #include <optional>
 
 #include "ddpkit/base/error.hpp"
+#include "ddpkit/base/fields.hpp"
 #include "ddpkit/base/random.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/optim/grad_norm.hpp"
+#include "ddpkit/tensor/out_of_memory.hpp"
 #include "ddpkit/tensor/seed.hpp"
 
 namespace ddpkit {
@@ -48,8 +52,20 @@ void read(const Ballot& ballot, int ranks, StepResult& result) {
   result.loss = ballot[Slot::loss] / result.count;
   result.data_seconds = ballot[Slot::data_seconds] / ranks;
   result.compute_seconds = ballot[Slot::compute_seconds] / ranks;
-  if (ballot[Slot::finish_wanted] > 0) result.wish = Wish::finish;
-  if (ballot[Slot::stop_wanted] > 0) result.wish = Wish::save_and_stop;
+}
+
+/// A backward that was cut short leaves gradients in its thread's queue, until the next one passes through it: here it is.
+void empty_backward_queue() {
+  try {
+    const at::Tensor leaf = at::zeros({}).requires_grad_(true);
+    (leaf * 1).backward();
+  } catch (const c10::OutOfMemoryError&) {  // then the next window will do it
+  }
+}
+
+Wish wish_of(const Ballot& ballot) {
+  if (ballot[Slot::stop_wanted] > 0) return Wish::save_and_stop;
+  return ballot[Slot::finish_wanted] > 0 ? Wish::finish : Wish::go_on;
 }
 
 }  // namespace
@@ -78,37 +94,91 @@ StepResult Stepper::run(std::span<const Batch> micro_batches, const LossFunction
 StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
   const int ranks = reducer_.channels().control.world_size();
   StepResult result{.step = progress_.step, .lr = schedule_.at(progress_)};
-  Ballot ballot;
-  const Wish mine = wish ? wish() : Wish::go_on;
-  ballot[Slot::finish_wanted] = mine == Wish::finish ? 1 : 0;
-  ballot[Slot::stop_wanted] = mine == Wish::save_and_stop ? 1 : 0;
-  ballot[Slot::micro_batches] = static_cast<double>(window.size);
-  ballot[Slot::micro_batches_squared] = static_cast<double>(window.size * window.size);
-  back_propagate(window, loss, ballot);
-  double pending_scale = 1;
-  {
-    const Stopwatch stopwatch(result.reduce_seconds);
-    pending_scale = reducer_.finish_unscaled(ballot.record());
-  }
+  Ballot ballot = open_ballot(window);
+  try_window(window, loss, ballot);
+  const double pending_scale = exchange(ballot, result);
   require_equal_numbers(ballot, ranks);
-  read(ballot, ranks, result);
-  if (may_update(ballot, result)) {
-    const Stopwatch stopwatch(result.update_seconds);
-    const double correction = window.expected_count * ranks / result.count;
-    update(pending_scale * correction, result);
-    if (result.update == StepResult::Update::applied) result.noise = noise_.observe(ballot, result);
+  result.wish = wish_of(ballot);
+  if (reducer_.given_up() > 0) {
+    give_up(result);
+    return result;
   }
+  read(ballot, ranks, result);
+  if (may_update(ballot, result)) update_or_end(pending_scale * window.expected_count * ranks / result.count, result);
+  if (result.update == StepResult::Update::applied)
+    result.noise = noise_.observe(ballot, result);
+  else
+    put_back_buffers();
   optimizer_.zero_grad();
   ++progress_.step;
   progress_.samples += result.rows;
   return result;
 }
 
-void Stepper::back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot) {
+Ballot Stepper::open_ballot(const MicroBatches& window) const {
+  Ballot ballot;
+  const Wish mine = wish ? wish() : Wish::go_on;
+  ballot[Slot::finish_wanted] = mine == Wish::finish ? 1 : 0;
+  ballot[Slot::stop_wanted] = mine == Wish::save_and_stop ? 1 : 0;
+  ballot[Slot::micro_batches] = static_cast<double>(window.size);
+  ballot[Slot::micro_batches_squared] = static_cast<double>(window.size * window.size);
+  return ballot;
+}
+
+/// This rank's share of a window. A shortage of memory is only noted, since the peers have to hear of it.
+void Stepper::try_window(const MicroBatches& window, const LossFunction& loss, Ballot& ballot) {
   culprit_.clear();
+  shortage_ = {};
   reducer_.discard();  // a window that ended in an exception must not leak into this one
   optimizer_.zero_grad();
   noise_.open(window.size, window.expected_count);
+  try {
+    make_room();
+    back_propagate(window, loss, ballot);
+  } catch (const std::exception& error) {
+    const std::optional<std::string> what = out_of_memory(error);
+    if (!what) throw;
+    shortage_ = {.phase = phase_, .what = *what};
+  }
+  if (shortage_.phase == MemoryPhase::backward) empty_backward_queue();
+}
+
+/// What stays allocated, before anything is computed: a rank that has no room for it can still give the window up.
+void Stepper::make_room() {
+  phase_ = MemoryPhase::optimizer;
+  if (buffers) kept_.keep(buffers());
+  optimizer_.prepare();
+}
+
+void Stepper::put_back_buffers() {
+  if (buffers) kept_.put_back(buffers());
+}
+
+double Stepper::exchange(Ballot& ballot, StepResult& result) {
+  const Stopwatch stopwatch(result.reduce_seconds);
+  if (shortage_.phase == MemoryPhase::none) return reducer_.finish_unscaled(ballot.record());
+  reducer_.abandon(ballot.record());
+  return 1;
+}
+
+void Stepper::give_up(StepResult& result) {
+  result.update = StepResult::Update::given_up;
+  put_back_buffers();
+  optimizer_.zero_grad();
+  if (on_shortage_ == OnShortage::report) return;
+  std::string details;
+  const bool mine = shortage_.phase != MemoryPhase::none;
+  const auto accounts =
+      gather_texts(reducer_.channels().control, mine ? text(name_of(shortage_.phase), ": ", shortage_.what) : "");
+  for (std::size_t rank = 0; rank < accounts.size(); ++rank)
+    if (!accounts[rank].empty()) details += text("; rank ", rank, " in ", accounts[rank]);
+  throw on_all_ranks(Error(text("step ", result.step, ": memory ran out", details,
+                                "; nothing was updated (pass smaller micro-batches, or run the same window again with them "
+                                "after set_on_shortage(OnShortage::report))"),
+                           ExitStatus::memory));
+}
+
+void Stepper::back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot) {
   const int rank = reducer_.channels().control.rank();
   for (std::int64_t i = 0; i < window.size; ++i) {
     std::optional<Reducer::NoSync> pause;
@@ -116,6 +186,7 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
     Batch batch;
     {
       const Stopwatch stopwatch(ballot[Slot::data_seconds]);
+      phase_ = MemoryPhase::batch;
       batch = window.fetch(i);
     }
     const auto measure = noise_.reach(i, ballot);
@@ -129,6 +200,7 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
 }
 
 void Stepper::back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss_of, Ballot& ballot) {
+  phase_ = MemoryPhase::forward;
   const Loss loss = loss_of(batch);
   if (!loss.mean.defined() || loss.mean.numel() != 1)
     throw UsageError("Stepper: the loss function must return a scalar, the mean over `count` items");
@@ -145,21 +217,34 @@ void Stepper::back_propagate_one(const Batch& batch, double expected_count, cons
   ballot[Slot::count] += count;
   ballot[Slot::rows] += static_cast<double>(batch.rows());
   ballot[Slot::loss] += mean * count;
+  phase_ = MemoryPhase::backward;
   (loss.mean * (count / expected_count)).backward();
+  phase_ = MemoryPhase::metrics;
   if (on_micro_batch) on_micro_batch(batch, loss);
 }
 
 bool Stepper::may_update(const Ballot& ballot, StepResult& result) {
-  if (ballot[Slot::gave_up] > 0) {
-    result.update = StepResult::Update::given_up;
-    return false;
-  }
   if (ballot[Slot::loss_not_finite] > 0) {
     refuse_update("the loss", result);
     return false;
   }
   if (result.count == 0) result.update = StepResult::Update::skipped;
   return result.count > 0;
+}
+
+/// The peers update too by now: a rank that cannot must end the job.
+void Stepper::update_or_end(double scale, StepResult& result) {
+  const Stopwatch stopwatch(result.update_seconds);
+  try {
+    update(scale, result);
+  } catch (const std::exception& error) {
+    const std::optional<std::string> what = out_of_memory(error);
+    if (!what) throw;
+    throw Error(text("step ", result.step, ": memory ran out while the optimizer updated, when the ranks had agreed on it: ",
+                     *what, "; leave it more room with a smaller batch.micro, or use an optimizer of ddpkit, which takes all ",
+                     "its memory before a window begins"),
+                ExitStatus::memory);
+  }
 }
 
 void Stepper::update(double scale, StepResult& result) {
@@ -170,7 +255,6 @@ void Stepper::update(double scale, StepResult& result) {
     return;
   }
   if (options_.clip_norm > 0) scale *= clip_factor(result.grad_norm, options_.clip_norm);
-  optimizer_.prepare();
   optimizer_.step({.lr = result.lr, .grad_scale = scale});
 }
 

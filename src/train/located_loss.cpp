@@ -5,6 +5,7 @@
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/tensor/out_of_memory.hpp"
 
 namespace ddpkit {
 namespace {
@@ -45,8 +46,6 @@ std::string account_of(const std::string& place, const Batch& batch) {
 [[noreturn]] void rethrow_with(const std::string& account, const Batch& batch) {
   try {
     throw;
-  } catch (const c10::OutOfMemoryError&) {
-    throw;
   } catch (const Error& error) {
     Error told(text("the loss function failed at ", account, ": ", error.what()), error.status());
     if (error.on_all_ranks()) told.mark_on_all_ranks();
@@ -68,7 +67,8 @@ LossFunction located(LossFunction loss, std::function<std::string()> place) {
   return [loss = std::move(loss), place = std::move(place)](const Batch& batch) -> Loss {
     try {
       return loss(batch);
-    } catch (...) {
+    } catch (const std::exception& error) {
+      if (out_of_memory(error)) throw;  // the stepper's, who knows what to do
       rethrow_with(account_of(place(), batch), batch);
     }
   };

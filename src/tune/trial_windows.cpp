@@ -81,6 +81,7 @@ TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, con
   model_.ensure_training();
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(context_.device);
+  stepper_.set_on_shortage(OnShortage::report);
   stepper_.on_micro_batch = [this](const Batch&, const Loss&) { clock_.backward_is_done(); };
   const LossFunction user_loss = located(trainer.loss(), [this] { return text("micro-batches of ", plan_.micro); });
   loss_ = [this, user_loss](const Batch& batch) {

@@ -15,12 +15,14 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// Allocates all state that the next step needs, for parameters that require a gradient or have one. Call it again at will:
-  /// what exists stays. When memory runs out (c10::OutOfMemoryError) nothing has changed.
+  /// Allocates all state that the next step needs, for parameters that require a gradient or have one, before there are
+  /// gradients if need be: the Stepper calls it at the start of each window, while that can still be given up. Call it again at
+  /// will: what exists stays. When memory runs out (c10::OutOfMemoryError) nothing has changed.
   virtual void prepare() = 0;
 
-  /// One update. Begins with prepare(), and allocates nothing once it has begun to write. What the gradients hold afterwards is
-  /// not specified. Throws UsageError that names the parameter when a gradient is sparse.
+  /// One update. Begins with prepare(), and allocates nothing once it has begun to write; after a prepare() it allocates
+  /// nothing at all, as long as gradients lie in memory as their parameters do, which reducers see to. What the gradients hold
+  /// afterwards is not specified. Throws UsageError that names the parameter when a gradient is sparse.
   virtual void step(const UpdateContext& context) = 0;
 
   /// Makes all gradients undefined.

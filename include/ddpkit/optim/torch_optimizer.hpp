@@ -11,7 +11,8 @@ class Optimizer;
 namespace ddpkit {
 
 /// Lets a torch::optim::Optimizer that the user already has take the place of a fused one. Three contracts are weaker, because
-/// its own are: prepare() does nothing and the first step allocates state while it writes; state() is one opaque tensor, which
+/// its own are: prepare() does nothing and the first step allocates state while it writes, so that
+/// memory that runs out in it ends the job; state() is one opaque tensor, which
 /// LibTorch reads back by position, so parameters must be registered in the order in which they were saved; and optimizers
 /// whose step needs a closure (LBFGS) throw.
 class TorchOptimizer final : public Optimizer {

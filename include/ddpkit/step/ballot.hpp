@@ -11,7 +11,6 @@ namespace ddpkit {
 class Ballot {
  public:
   enum class Slot : std::size_t {
-    gave_up,          ///< ranks that could not finish the window
     loss_not_finite,  ///< ranks on which a loss was not finite
     stop_wanted,      ///< ranks that were told by a signal to save and stop
     finish_wanted,    ///< ranks whose program asked for the end of training

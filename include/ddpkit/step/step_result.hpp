@@ -19,16 +19,16 @@ struct StepResult {
   enum class Update {
     applied,
     skipped,   ///< not finite, policy skip; or a window without rows
-    given_up,  ///< a rank could not finish it
+    given_up,  ///< memory of some rank was not enough; this is no step: nothing has changed, and the window may be tried again
   };
 
   Update update = Update::applied;
-  std::int64_t step = 0;                    ///< number of this step, from 0
-  double loss = 0;                          ///< mean over all items of all ranks
-  double count = 0;                         ///< items: rows or tokens
-  std::int64_t rows = 0;                    ///< real samples
-  double lr = 0;                            ///< learning rate of the schedule at this step
-  double grad_norm = 0;                     ///< global norm of the mean gradient, before clipping
+  std::int64_t step = 0;  ///< number of this step, from 0
+  double loss = 0;        ///< mean over all items of all ranks; this and what follows is 0 in a window given up
+  double count = 0;       ///< items: rows or tokens
+  std::int64_t rows = 0;  ///< real samples
+  double lr = 0;          ///< learning rate of the schedule at this step
+  double grad_norm = 0;   ///< global norm of the mean gradient, before clipping
   std::optional<NoiseObservation> noise{};  ///< where it was asked for and the window gives one
   Wish wish = Wish::go_on;
   double data_seconds = 0;     ///< mean over ranks: waiting for batches

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "ddpkit/data/window.hpp"
 #include "ddpkit/optim/optimizer.hpp"
@@ -12,9 +13,11 @@
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/step/ballot.hpp"
 #include "ddpkit/step/noise_probe.hpp"
+#include "ddpkit/step/shortage.hpp"
 #include "ddpkit/step/step_result.hpp"
 #include "ddpkit/step/stepper_options.hpp"
 #include "ddpkit/tensor/batch.hpp"
+#include "ddpkit/tensor/kept_tensors.hpp"
 #include "ddpkit/tensor/loss.hpp"
 
 namespace ddpkit {
@@ -23,6 +26,12 @@ namespace ddpkit {
 /// calls it too, without recording a graph: what takes gradients inside asks at::GradMode::is_enabled() first.
 using LossFunction = std::function<Loss(const Batch&)>;
 
+/// What Stepper::run does with a window for which the memory of some rank was not enough.
+enum class OnShortage {
+  raise,   ///< throws Error on all ranks
+  report,  ///< returns Update::given_up: whoever asked for this tries the window again, perhaps recut
+};
+
 /// Takes one optimizer step per window. The only one who scales anything.
 ///
 /// Each micro-batch is back-propagated with the factor count / expected count, which is 1/accumulate when all are equal, and
@@ -30,13 +39,19 @@ using LossFunction = std::function<Loss(const Batch&)>;
 /// N ranks x K micro-batches give the update of one process on the union of their rows, for short windows, token counts and
 /// unequal ranks alike. Gradients travel during the window's last micro-batch only; all else that ranks have to know travels in
 /// the Ballot.
+///
+/// A rank whose memory runs out (c10::OutOfMemoryError, std::bad_alloc) when it fetches a batch, in forward, inside backward or
+/// while the optimizer makes its state still answers what its peers wait for. Then no rank updates, progress stands still, all
+/// gradients are undefined, and `buffers` are what they were: the same window can be run again. Other exceptions leave run() on
+/// the rank on which they arise.
 class Stepper {
  public:
   /// The three must outlive the stepper.
   Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options = {});
 
   /// One step on a window of the loader. Collective, blocking. Throws on all ranks with ExitStatus::diverged when a loss or
-  /// gradient is not finite anywhere and the policy says stop; nothing has been updated then.
+  /// gradient is not finite anywhere and the policy says stop, and for a shortage of memory unless it is to be reported;
+  /// nothing has been updated then.
   StepResult run(const Window& window, const LossFunction& loss);
 
   /// One step on own micro-batches. Every rank passes the same number of them, some perhaps without rows; UsageError on all
@@ -54,18 +69,34 @@ class Stepper {
   const Progress& progress() const noexcept { return progress_; }
   void set_progress(const Progress& progress) noexcept { progress_ = progress; }
 
+  void set_on_shortage(OnShortage on_shortage) noexcept { on_shortage_ = on_shortage; }
+
+  /// This rank's account of the last window, where that was given up.
+  const Shortage& shortage() const noexcept { return shortage_; }
+
   /// Called on each micro-batch after its backward, for metrics that need the model's output.
   std::function<void(const Batch&, const Loss&)> on_micro_batch;
 
   /// Asked once per window; the most urgent answer of any rank comes back on all ranks as StepResult::wish.
   std::function<Wish()> wish;
 
+  /// What forward writes, such as running statistics: kept at the start of each window, and put back when the window is given
+  /// up or skipped. Left empty nothing is kept.
+  std::function<std::vector<NamedTensor>()> buffers;
+
  private:
   struct MicroBatches;
 
   StepResult step(const MicroBatches& window, const LossFunction& loss);
+  Ballot open_ballot(const MicroBatches& window) const;
+  void try_window(const MicroBatches& window, const LossFunction& loss, Ballot& ballot);
+  void make_room();
+  void put_back_buffers();
   void back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot);
   void back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss, Ballot& ballot);
+  double exchange(Ballot& ballot, StepResult& result);
+  void give_up(StepResult& result);
+  void update_or_end(double scale, StepResult& result);
   void update(double scale, StepResult& result);
   bool may_update(const Ballot& ballot, StepResult& result);
   void refuse_update(const std::string& what, StepResult& result);
@@ -78,6 +109,10 @@ class Stepper {
   c10::Device device_ = c10::kCPU;
   Progress progress_;
   NoiseProbe noise_;
+  OnShortage on_shortage_ = OnShortage::raise;
+  MemoryPhase phase_ = MemoryPhase::none;  ///< what this rank is doing
+  Shortage shortage_;
+  KeptTensors kept_;
   std::string culprit_;  ///< this rank's account of a loss that is not finite
 };
 
