@@ -40,11 +40,13 @@ void Recorder::add(const Batch& batch, const Loss& loss) {
   const at::NoGradGuard no_graph;
   for (const auto& [name, metric] : metrics_) {
     const Ratio part = metric(batch, loss);
-    since_.metrics.add(name, part.numerator, part.denominator);
+    window_.add(name, part.numerator, part.denominator);
   }
 }
 
 void Recorder::record(const Progress& progress, const StepResult& result) {
+  since_.metrics.merge(window_);
+  window_.clear();
   samples_ += static_cast<double>(result.rows);
   since_.samples += static_cast<double>(result.rows);
   if (result.update == StepResult::Update::applied) {

@@ -33,6 +33,9 @@ class Recorder {
   /// One micro-batch of this rank, for the metrics that need the model's output.
   void add(const Batch& batch, const Loss& loss);
 
+  /// Drops the micro-batches since the last step: their window was given up.
+  void forget_window() { window_.clear(); }
+
   /// A step. Collective where a record is due and there are metrics.
   void record(const Progress& progress, const StepResult& result);
   void record_evaluation(const Progress& progress, const Tally& evaluation);
@@ -65,6 +68,7 @@ class Recorder {
   RunLength length_;
   std::unique_ptr<MetricHub> hub_;
   NoiseMonitor noise_;
+  Tally window_;  // of this rank, in the window that is under way
   Since since_;
   StepResult last_;
   double samples_ = 0;

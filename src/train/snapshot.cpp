@@ -43,6 +43,10 @@ Values to_values(const RunState& state) {
                 {"best.without_improvement", format_scalar(state.best.without_improvement)}};
   if (state.best.best) values["best.value"] = format_scalar(*state.best.best);
   if (state.batch) add_batch(*state.batch, values);
+  if (state.fitting_micro) {
+    values["memory.planned_micro"] = format_scalar(state.fitting_micro->planned);
+    values["memory.fitting_micro"] = format_scalar(state.fitting_micro->fits);
+  }
   return values;
 }
 
@@ -80,6 +84,9 @@ RunState from_values(const Values& values) {
   state.best.without_improvement = value_of<std::int64_t>(values, "best.without_improvement");
   if (values.contains("best.value")) state.best.best = value_of<double>(values, "best.value");
   if (values.contains("batch_course.global")) state.batch = batch_of(values);
+  if (values.contains("memory.fitting_micro"))
+    state.fitting_micro = {.planned = value_of<std::int64_t>(values, "memory.planned_micro"),
+                           .fits = value_of<std::int64_t>(values, "memory.fitting_micro")};
   return state;
 }
 

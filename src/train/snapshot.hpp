@@ -13,6 +13,7 @@
 #include "ddpkit/train/best_tracker.hpp"
 #include "ddpkit/train/trainer.hpp"
 #include "train/batch_course.hpp"
+#include "train/fitting_micro.hpp"
 
 namespace ddpkit {
 
@@ -25,6 +26,7 @@ struct RunState {
   SamplerState sampler;
   BestTracker::State best;
   std::optional<BatchCourse::State> batch;
+  std::optional<FittingMicro> fitting_micro;
 };
 
 enum class SaveFailure {

@@ -85,7 +85,8 @@ Tally Trainer::evaluate(const Dataset& valid_set) {
   const SequentialOrder order(valid_set.size());
   std::unique_ptr<Loader> loader;
   all_or_none(ranks, "planning the evaluation", [&] {
-    const std::int64_t micro = solve_batch(config.batch, ranks.world_size()).micro;
+    const std::int64_t planned = solve_batch(config.batch, ranks.world_size()).micro;
+    const std::int64_t micro = std::min(planned, fitting_micro_.value_or(planned));
     const LoaderOptions options{.sampler = {.global = micro * ranks.world_size(),
                                             .tail = Tail::partial,
                                             .phase = Phase::evaluate,

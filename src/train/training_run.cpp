@@ -6,7 +6,6 @@
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
-#include "ddpkit/tensor/copy_into.hpp"
 #include "train/located_loss.hpp"
 #include "train/metric_list.hpp"
 
@@ -50,6 +49,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       reducer_(parameters_, channels_, config_.reducer),
       stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
+      memory_({trainer.context_, stepper_, *plan_->loader, recorder_, trainer.savings_}),
       snapshot_(trainer.model_, *plan_->optimizer, trainer.context_, identity_of(config_, *plan_)),
       best_(config_.train),
       loss_(located(trainer.loss(), [this] { return text("step ", stepper_.progress().step); })) {
@@ -63,6 +63,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
   if (recorder_.noise().wanted()) stepper_.set_noise(GradientNoise::measured);
   stepper_.on_micro_batch = [this](const Batch& batch, const Loss& loss) { recorder_.add(batch, loss); };
   stepper_.wish = [this] { return wish(); };
+  if (keeps_buffers()) stepper_.buffers = [&model = trainer.model_] { return model.buffers(); };
 }
 
 TrainSummary TrainingRun::run() {
@@ -85,6 +86,7 @@ void TrainingRun::start() {
     stepper_.set_progress(state.progress);
     batch_.resume(state.sampler, state.batch);
     best_.set_state(state.best);
+    if (state.fitting_micro) memory_.remember(*state.fitting_micro);
     saved_at_ = state.progress.step;
     const bool stopped_early = config_.train.patience > 0 && state.best.without_improvement >= config_.train.patience;
     if (stopped_early) summary_.end = TrainSummary::End::early;
@@ -115,10 +117,8 @@ void TrainingRun::arrive() {
 
 void TrainingRun::step() {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<NamedTensor> buffers = kept_buffers();
-  const StepResult result = stepper_.run(plan_->loader->next_window(), loss_);
-  if (result.update != StepResult::Update::applied && !buffers.empty())
-    copy_into(trainer_.model_.buffers(), buffers, Match::strict, "the model's buffers");
+  const StepResult result = memory_.run(plan_->loader->next_window(), loss_);
+  if (memory_.learned()) trainer_.fitting_micro_ = memory_.learned()->fits;
   summary_.train_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   arrive();
   if (result.step == started_at_) {
@@ -132,12 +132,10 @@ void TrainingRun::step() {
   if (result.wish == Wish::save_and_stop) summary_.end = TrainSummary::End::stopped;
 }
 
-/// Where a window may be skipped, so that what broke it does not stay in running statistics.
-std::vector<NamedTensor> TrainingRun::kept_buffers() const {
-  std::vector<NamedTensor> kept;
-  if (config_.step.non_finite == NonFinite::skip)
-    for (const NamedTensor& buffer : trainer_.model_.buffers()) kept.push_back({buffer.name, buffer.tensor.detach().clone()});
-  return kept;
+/// Where a window may be skipped or tried again, so that running statistics count it once or not at all.
+bool TrainingRun::keeps_buffers() const {
+  const bool may_repeat = config_.step.non_finite == NonFinite::skip || config_.memory.when_full == WhenFull::ladder;
+  return may_repeat && !trainer_.model_.buffers().empty();
 }
 
 Wish TrainingRun::wish() const {
@@ -170,8 +168,11 @@ void TrainingRun::evaluate() {
 void TrainingRun::save(Standing standing, SaveFailure on_failure) {
   if (saved_at_ == stepper_.progress().step) return;
   average_buffers(trainer_.model_.buffers(), channels_);
-  const RunState state{
-      .progress = stepper_.progress(), .sampler = plan_->loader->state(), .best = best_.state(), .batch = batch_.state()};
+  const RunState state{.progress = stepper_.progress(),
+                       .sampler = plan_->loader->state(),
+                       .best = best_.state(),
+                       .batch = batch_.state(),
+                       .fitting_micro = memory_.learned()};
   if (snapshot_.save(state, standing, on_failure)) saved_at_ = stepper_.progress().step;
 }
 

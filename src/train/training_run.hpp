@@ -9,6 +9,7 @@
 #include "ddpkit/train/stop_signal.hpp"
 #include "ddpkit/train/trainer.hpp"
 #include "train/batch_course.hpp"
+#include "train/memory_ladder.hpp"
 #include "train/recorder.hpp"
 #include "train/snapshot.hpp"
 #include "train/training_plan.hpp"
@@ -37,7 +38,7 @@ class TrainingRun {
   void require_monitored_metric() const;
   void tell_unused() const;
   void require_same_parameters() const;
-  std::vector<NamedTensor> kept_buffers() const;
+  bool keeps_buffers() const;
   Wish wish() const;
   TrainSummary finish();
   std::string last_words() const;
@@ -53,6 +54,7 @@ class TrainingRun {
   GradReducer reducer_;
   Stepper stepper_;
   Recorder recorder_;
+  MemoryLadder memory_;
   Snapshot snapshot_;
   BestTracker best_;
   LossFunction loss_;

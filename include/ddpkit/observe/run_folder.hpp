@@ -19,6 +19,7 @@ class RunFolder {
   const std::filesystem::path& path() const noexcept { return path_; }
   std::filesystem::path config() const { return path_ / "config.yaml"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path ladder() const { return path_ / "ladder.jsonl"; }  ///< rungs taken when memory ran out
   std::filesystem::path log() const { return path_ / "log.txt"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 

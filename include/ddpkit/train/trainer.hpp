@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +90,7 @@ class Trainer {
   std::vector<std::pair<std::string, MetricFunction>> metrics_;
   std::vector<std::shared_ptr<Callback>> callbacks_;
   std::vector<double> sample_weights_;
+  std::optional<std::int64_t> fitting_micro_;  // once a larger micro-batch ran out of memory in training
 };
 
 }  // namespace ddpkit
