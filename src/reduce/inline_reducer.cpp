@@ -41,7 +41,10 @@ void InlineReducer::forget_gradients() {
 
 double InlineReducer::local_squared_norm() {
   double sum = 0;
-  for (const at::Tensor& gradient : gradients()) sum += squared_norm(gradient.contiguous()).item<double>();
+  for (const at::Tensor& gradient : gradients()) {
+    const SquaredNorm norm = squared_norm(gradient.contiguous());
+    sum += norm.device.defined() ? norm.device.item<double>() : norm.host;
+  }
   return sum;
 }
 

@@ -10,7 +10,6 @@
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
-#include "reduce/squared_norm.hpp"
 
 namespace ddpkit {
 namespace {
@@ -150,14 +149,14 @@ void GradReducer::Engine::take(Entry& entry, const at::Tensor& parameter) {
     if (entry.filled && !entry.in_slot)
       slot.add_(gradient);
     else if (measuring() && slot.scalar_type() == at::kFloat && lie_alike(slot, gradient))
-      entry.squared_norm = copy_measured(slot, gradient);
+      entry.squared_norm = SquaredNorm{.host = copy_measured(slot, gradient)};
     else
       copy_gradient(slot, gradient);
     gradient.reset();
   }
   entry.in_slot = added_in_place;
   entry.filled = true;
-  if (measuring() && !entry.squared_norm.defined()) entry.squared_norm = squared_norm(slot);
+  if (measuring() && !entry.squared_norm) entry.squared_norm = squared_norm(slot);
 }
 
 void GradReducer::Engine::count(Entry& entry) {
@@ -258,11 +257,10 @@ double GradReducer::Engine::local_squared_norm() {
   at::Tensor on_device;
   for (Entry& entry : entries_) {
     if (!entry.filled) continue;
-    if (!entry.squared_norm.defined()) entry.squared_norm = squared_norm(store_->slot(*entry.gradient));
-    if (entry.squared_norm.is_cpu())
-      sum += entry.squared_norm.item<double>();
-    else
-      on_device = on_device.defined() ? on_device.add(entry.squared_norm) : entry.squared_norm.to(at::kDouble);
+    if (!entry.squared_norm) entry.squared_norm = squared_norm(store_->slot(*entry.gradient));
+    sum += entry.squared_norm->host;
+    if (const at::Tensor& norm = entry.squared_norm->device; norm.defined())
+      on_device = on_device.defined() ? on_device.add(norm) : norm.to(at::kDouble);
   }
   return on_device.defined() ? sum + on_device.item<double>() : sum;
 }

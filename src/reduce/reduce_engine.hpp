@@ -8,6 +8,7 @@
 #include "ddpkit/reduce/grad_reducer.hpp"
 #include "reduce/bucket_store.hpp"
 #include "reduce/grad_hook.hpp"
+#include "reduce/squared_norm.hpp"
 
 namespace ddpkit {
 
@@ -48,12 +49,12 @@ class GradReducer::Engine {
   /// A parameter, its hook, and what happened to it in this window.
   struct Entry {
     NamedTensor parameter;
-    std::optional<std::size_t> gradient;  ///< index in the plan; none while frozen
-    bool filled = false;                  ///< the slot holds this rank's sum
-    bool in_slot = false;                 ///< `.grad` is the slot itself: the caller lets gradients add up there
-    bool counted = false;                 ///< counted as ready in the sending backward
-    bool used = false;                    ///< by any rank, in the last window
-    at::Tensor squared_norm{};            ///< of the slot before it was sent; undefined where not measured
+    std::optional<std::size_t> gradient;        ///< index in the plan; none while frozen
+    bool filled = false;                        ///< the slot holds this rank's sum
+    bool in_slot = false;                       ///< `.grad` is the slot itself: the caller lets gradients add up there
+    bool counted = false;                       ///< counted as ready in the sending backward
+    bool used = false;                          ///< by any rank, in the last window
+    std::optional<SquaredNorm> squared_norm{};  ///< of the slot before it was sent, where it was measured
   };
 
   void check_equal_on_all_ranks(const ReducerOptions& options);

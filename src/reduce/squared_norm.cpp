@@ -2,7 +2,6 @@
 
 #include <ATen/ops/dot.h>
 #include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/scalar_tensor.h>
 
 #include <algorithm>
 #include <array>
@@ -46,25 +45,37 @@ Squares squares_of_this_machine() {
 }
 #endif
 
-}  // namespace
-
-at::Tensor squared_norm(const at::Tensor& dense) {
-  const at::Tensor flat = dense.as_strided({dense.numel()}, {1});
-  if (flat.scalar_type() == at::kFloat || flat.scalar_type() == at::kDouble) return at::dot(flat, flat);
-  return at::linalg_vector_norm(flat, 2, at::OptionalIntArrayRef(), false, at::kFloat).square();
+/// Block by block, after `prepare` has made the block.
+template <class Prepare>
+double add_up(const float* values, std::int64_t total, const Prepare& prepare) {
+  static const Squares squares = squares_of_this_machine();
+  double sum = 0;
+  for (std::int64_t begin = 0; begin < total; begin += kSquareBlock) {
+    const std::int64_t count = std::min(kSquareBlock, total - begin);
+    prepare(begin, count);
+    sum += squares(values + begin, count);
+  }
+  return sum;
 }
 
-at::Tensor copy_measured(const at::Tensor& to, const at::Tensor& from) {
-  static const Squares squares = squares_of_this_machine();
+}  // namespace
+
+SquaredNorm squared_norm(const at::Tensor& dense) {
+  if (dense.is_cpu() && dense.scalar_type() == at::kFloat)
+    return {.host = add_up(dense.const_data_ptr<float>(), dense.numel(), [](std::int64_t, std::int64_t) {})};
+  const at::Tensor flat = dense.as_strided({dense.numel()}, {1});
+  const bool wide = flat.scalar_type() == at::kFloat || flat.scalar_type() == at::kDouble;
+  const at::Tensor norm =
+      wide ? at::dot(flat, flat) : at::linalg_vector_norm(flat, 2, at::OptionalIntArrayRef(), false, at::kFloat).square();
+  return norm.is_cpu() ? SquaredNorm{.host = norm.item<double>()} : SquaredNorm{.device = norm};
+}
+
+double copy_measured(const at::Tensor& to, const at::Tensor& from) {
   float* out = to.mutable_data_ptr<float>();
   const float* in = from.const_data_ptr<float>();
-  double sum = 0;
-  for (std::int64_t begin = 0; begin < from.numel(); begin += kSquareBlock) {
-    const std::int64_t count = std::min(kSquareBlock, from.numel() - begin);
+  return add_up(out, from.numel(), [=](std::int64_t begin, std::int64_t count) {
     std::memcpy(out + begin, in + begin, static_cast<std::size_t>(count) * sizeof(float));
-    sum += squares(out + begin, count);
-  }
-  return at::scalar_tensor(sum, at::kDouble);
+  });
 }
 
 }  // namespace ddpkit
