@@ -50,9 +50,9 @@ std::string describe(std::size_t rank, const MemoryAccount& account) {
   return words;
 }
 
-/// "memory ran out on rank 1 in backward, peak 61.2 MiB of 64 MiB; rank 3 ..."
+/// "out of memory on rank 1 in backward, peak 61.2 MiB of 64 MiB; rank 3 ..."
 std::string describe(std::span<const MemoryAccount> accounts) {
-  std::string words = "memory ran out on ";
+  std::string words = "out of memory on ";
   std::size_t told = 0;
   std::size_t untold = 0;
   for (std::size_t rank = 0; rank < accounts.size(); ++rank) {
@@ -119,8 +119,8 @@ RungDecision next_rung(const LadderState& state, std::span<const MemoryAccount> 
   const std::string what = describe(accounts);
   if (const std::string leak = describe_leak(accounts); !leak.empty()) return end(state, text(what, "; ", leak));
   if (!state.may_climb)
-    return end(state,
-               text(what, "; ", describe_need(state, accounts), "; set a smaller batch.micro, or memory.when_full: ladder"));
+    return end(state, text(what, "; ", describe_need(state, accounts),
+                           "; set a smaller batch.max_micro (or batch.micro), or memory.when_full: ladder"));
   if (state.rungs_in_window >= LadderState::kMostRungs)
     return end(state, text(what, " again after ", state.rungs_in_window, " rungs of the ladder; ",
                            describe_need(state, accounts), "; ", kMoreRoom));

@@ -172,7 +172,7 @@ void Stepper::give_up(StepResult& result) {
       gather_texts(reducer_.channels().control, mine ? text(name_of(shortage_.phase), ": ", shortage_.what) : "");
   for (std::size_t rank = 0; rank < accounts.size(); ++rank)
     if (!accounts[rank].empty()) details += text("; rank ", rank, " in ", accounts[rank]);
-  throw on_all_ranks(Error(text("step ", result.step, ": memory ran out", details,
+  throw on_all_ranks(Error(text("step ", result.step, ": out of memory", details,
                                 "; nothing was updated (pass smaller micro-batches, or run the same window again with them "
                                 "after set_on_shortage(OnShortage::report))"),
                            ExitStatus::memory));
@@ -240,7 +240,7 @@ void Stepper::update_or_end(double scale, StepResult& result) {
   } catch (const std::exception& error) {
     const std::optional<std::string> what = out_of_memory(error);
     if (!what) throw;
-    throw Error(text("step ", result.step, ": memory ran out while the optimizer updated, when the ranks had agreed on it: ",
+    throw Error(text("step ", result.step, ": out of memory while the optimizer updated, when the ranks had agreed on it: ",
                      *what, "; leave it more room with a smaller batch.micro, or use an optimizer of ddpkit, which takes all ",
                      "its memory before a window begins"),
                 ExitStatus::memory);

@@ -211,6 +211,17 @@ class Memory(Job):
         self.ends(result, MEMORY, "memory: 64 MiB for tensors of each of 2 ranks", "out of memory",
                   "a tensor of 256 MiB", "the limit is 64 MiB (memory.limit)", "batch.max_micro")
 
+    def test_a_model_that_does_not_fit_even_with_one_sample_ends_the_job_on_all_ranks_with_what_it_needs(self):
+        result = self.job(memory__limit="2200KiB", user__hidden=65536, user__samples=64, batch__global=64)
+        self.ends(result, MEMORY, "out of memory on rank 0", "a micro-batch of", "needs more than", "memory.limit")
+        self.said_once(result, "there is no smaller one")
+
+    def test_a_window_beyond_the_limit_is_tried_again_with_smaller_micro_batches(self):
+        result = self.job(memory__limit="16MiB", user__hidden=16384, user__samples=512, batch__global=512, run__steps=2)
+        self.ends(result, 0, "out of memory on rank 0", "micro-batch 256 becomes 128", "set batch.max_micro: ")
+        rungs = [json.loads(line) for line in (self.run_folders()[0] / "ladder.jsonl").read_text().splitlines()]
+        self.assertEqual(rungs[-1]["rung"], "halve_micro")
+
     def test_a_limit_beyond_the_machine_is_warned_of(self):
         self.ends(self.job(memory__limit="64TiB"), 0, "memory.limit: 64 TiB is more than rank 0 can count on")
 

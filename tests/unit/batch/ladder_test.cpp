@@ -30,7 +30,7 @@ TEST_CASE("a rank that is plainly full halves the micro-batch for all, and says 
   CHECK(decision.rung == Rung::halve_micro);
   CHECK(decision.micro == 16);
   CHECK(decision.reason ==
-        "memory ran out on rank 1 in backward, peak 62 MiB of 64 MiB; micro-batch 32 becomes 16, accumulated 4 instead of 2 "
+        "out of memory on rank 1 in backward, peak 62 MiB of 64 MiB; micro-batch 32 becomes 16, accumulated 4 instead of 2 "
         "times");
 }
 
