@@ -79,7 +79,7 @@ ExitStatus Job::probe(Trainer& trainer, const Dataset& train_set) {
   ProbeReport result = ddpkit::probe(trainer, train_set, parts_.probe);
   result.placement = parts_.placement;
   if (control().rank() == 0) report(result, parts_.output);
-  return result.out_of_memory.empty() ? ExitStatus::ok : ExitStatus::config;
+  return result.out_of_memory.empty() ? ExitStatus::ok : ExitStatus::memory;
 }
 
 ExitStatus Job::tune(Trainer& trainer, const Dataset& train_set) {

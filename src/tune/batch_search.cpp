@@ -135,6 +135,18 @@ MeasureLimits BatchSearch::limits() const {
           .deadline = kSweepShare * budget};
 }
 
+/// The choice is run in any case; where its steps are long, fewer of them.
+MeasureLimits BatchSearch::limits_for(const RatedPlan& chosen) const {
+  MeasureLimits limits = this->limits();
+  const double windows = limits.seconds / chosen.step_seconds;
+  if (windows < static_cast<double>(limits.fewest)) {
+    limits.warmup = 0;
+    limits.fewest = std::max<std::int64_t>(1, std::llround(windows));
+  }
+  limits.deadline = std::numeric_limits<double>::infinity();
+  return limits;
+}
+
 /// Returns whether there is time for more.
 bool BatchSearch::observe(Sweep& sweep, const SizeTrial& trial) {
   const std::int64_t micro = trial.summary.plan.micro;
@@ -173,8 +185,9 @@ void BatchSearch::tell(const SizeTrial& trial) const {
 void BatchSearch::require_measured(const SizeTrial& last) const {
   if (!result_.profile.measured.empty()) return;
   if (last.end == SizeTrial::End::out_of_memory)
-    throw on_all_ranks(ConfigError(text("not even a micro-batch of ", smallest_, smallest_ == 1 ? " sample" : " samples",
-                                        " fits: ", last.account, "; raise memory.limit or make the model smaller")));
+    throw on_all_ranks(Error(text("not even a micro-batch of ", smallest_, smallest_ == 1 ? " sample" : " samples",
+                                  " fits: ", last.account, "; raise memory.limit or make the model smaller"),
+                             ExitStatus::memory));
   throw on_all_ranks(ConfigError(text("tune.budget of ", milliseconds_text(config_.tune.budget),
                                       " was used up before one measurement of micro-batch ", smallest_, " was complete (",
                                       seconds_figure(last.elapsed_seconds), " so far); raise it")));
@@ -207,9 +220,7 @@ void BatchSearch::choose() {
 bool BatchSearch::verify() {
   const RatedPlan& chosen = result_.choice.chosen;
   if (verified_.contains(chosen.plan.micro)) return true;
-  MeasureLimits limits = this->limits();
-  limits.deadline = std::numeric_limits<double>::infinity();  // the fewest windows are run in any case
-  const SizeTrial trial = measure_size(windows_, chosen.plan, limits);
+  const SizeTrial trial = measure_size(windows_, chosen.plan, limits_for(chosen));
   if (trial.end == SizeTrial::End::out_of_memory) {
     result_.notes.push_back(text("micro-batch ", chosen.plan.micro, " x accumulate ", chosen.plan.accumulate,
                                  " ran out of memory, although it was predicted to fit: ", trial.account));

@@ -32,6 +32,7 @@ class BatchSearch {
   void note_noise();
   void take_verified(const WindowSummary& verified);
   MeasureLimits limits() const;
+  MeasureLimits limits_for(const RatedPlan& chosen) const;
 
   const Trainer& trainer_;
   const RunConfig& config_;

@@ -1,11 +1,7 @@
 #include "tune/live_state.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-
-#include <mutex>
 
 namespace ddpkit {
 namespace {
@@ -44,25 +40,19 @@ at::Tensor HostCopy::make() const {
   return tensor;
 }
 
-LiveState::LiveState(Model model, c10::Device device) : model_(std::move(model)), modes_(model_.modes()) {
+LiveState::LiveState(Model model, c10::Device device) : model_(std::move(model)), modes_(model_.modes()), generators_(device) {
   for (const at::Tensor& tensor : defined_weights(model_)) weights_.emplace_back(tensor);
   for (const NamedTensor& parameter : model_.parameters()) {
     const at::Tensor gradient = parameter.tensor.grad();
     gradients_.push_back(gradient.defined() ? std::optional<HostCopy>(gradient) : std::nullopt);
     parameter.tensor.mutable_grad().reset();
   }
-  generators_.push_back({at::detail::getDefaultCPUGenerator(), {}});
-  if (!device.is_cpu()) generators_.push_back({at::globalContext().defaultGenerator(device), {}});
-  for (auto& [generator, state] : generators_) {
-    const std::scoped_lock lock(generator.mutex());
-    state = generator.get_state();
-  }
 }
 
 LiveState::~LiveState() {
   restore_weights();
   restore_gradients();
-  restore_generators();
+  generators_.restore();
   model_.set_modes(modes_);
 }
 
@@ -75,13 +65,6 @@ void LiveState::restore_gradients() {
   const std::vector<NamedTensor> now = model_.parameters();
   for (std::size_t i = 0; i < now.size() && i < gradients_.size(); ++i)
     now[i].tensor.mutable_grad() = gradients_[i] ? gradients_[i]->make() : at::Tensor();
-}
-
-void LiveState::restore_generators() {
-  for (auto& [generator, state] : generators_) {
-    const std::scoped_lock lock(generator.mutex());
-    generator.set_state(state);
-  }
 }
 
 }  // namespace ddpkit

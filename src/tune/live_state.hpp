@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "ddpkit/tensor/model.hpp"
+#include "tensor/generator_states.hpp"
 
 namespace ddpkit {
 
@@ -47,19 +47,13 @@ class LiveState {
   void restore_weights() noexcept;
 
  private:
-  struct GeneratorState {
-    at::Generator generator;
-    at::Tensor state;
-  };
-
   void restore_gradients();
-  void restore_generators();
 
   Model model_;
   std::vector<Mode> modes_;
   std::vector<HostCopy> weights_;
   std::vector<std::optional<HostCopy>> gradients_;
-  std::vector<GeneratorState> generators_;
+  GeneratorStates generators_;
 };
 
 }  // namespace ddpkit

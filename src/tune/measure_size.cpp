@@ -5,7 +5,6 @@
 namespace ddpkit {
 namespace {
 
-constexpr std::int64_t kFewestWindows = 6;
 constexpr std::int64_t kMostWindows = 200;
 
 double elapsed(const WindowOutcome& window) {
@@ -36,14 +35,14 @@ SizeTrial measure_size(TrialWindows& windows, const BatchPlan& plan, const Measu
     if (window.end == WindowOutcome::End::not_finite) ++trial.not_finite;
     if (began < 0) began = trial.elapsed_seconds;
     if (warmup-- <= 0) counted.push_back(std::move(window));
-    const bool enough = std::ssize(counted) >= kFewestWindows;
+    const bool enough = std::ssize(counted) >= limits.fewest;
     if (!enough && trial.elapsed_seconds >= limits.deadline) break;
     if (!enough) continue;
     trial.summary = summarise(plan, counted);
     if (precise(trial.summary.micro, limits.precision)) break;
     if (trial.elapsed_seconds >= std::min(limits.deadline, began + limits.seconds)) break;
   }
-  if (std::ssize(counted) < kFewestWindows) trial.end = SizeTrial::End::out_of_time;
+  if (std::ssize(counted) < limits.fewest) trial.end = SizeTrial::End::out_of_time;
   return trial;
 }
 

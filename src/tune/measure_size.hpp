@@ -11,6 +11,7 @@ namespace ddpkit {
 struct MeasureLimits {
   double precision = 0.03;  ///< half width of the interval of the micro-batch's time, as a part of it
   std::int64_t warmup = 2;  ///< windows before those that count
+  std::int64_t fewest = 6;  ///< windows that make a measurement: with fewer an interval says little
   double seconds = 0;       ///< for this size, once the fewest windows are there
   double deadline = 0;      ///< when the whole search ends, in seconds since it began
 };

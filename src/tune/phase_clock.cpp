@@ -3,6 +3,8 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "ddpkit/tensor/cpu_memory.hpp"
 
@@ -19,10 +21,16 @@ void wait_for(c10::Device device) {
   if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
 }
 
+std::string_view visible_devices() {
+  const char* const value = std::getenv("CUDA_VISIBLE_DEVICES");
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
 PhaseClock::PhaseClock(c10::Device device, std::optional<Bytes> memory_limit) : device_(device), began_(SteadyClock::now()) {
   if (!device.is_cpu() || cpu_memory_installed()) meter_ = make_memory_meter(device, memory_limit);
+  if (!device.is_cpu()) utilisation_ = DeviceUtilisation::open(nvml_name(device.index(), visible_devices()));
 }
 
 void PhaseClock::start_window() {
@@ -53,6 +61,7 @@ WindowReading PhaseClock::stop(const StepResult& result) {
   reading_.update_seconds = std::max(0.0, seconds_between(last_, now) - result.reduce_seconds);
   reading_.total_seconds = seconds_between(window_, now);
   reading_.optimizer_peak = take_peak();
+  if (utilisation_) reading_.device_busy = utilisation_->read().value_or(-1);
   reading_.elapsed_seconds = seconds_between(began_, now);
   if (meter_) {
     const MemoryReading memory = meter_->read();

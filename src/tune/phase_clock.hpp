@@ -8,6 +8,7 @@
 
 #include "ddpkit/base/quantity.hpp"
 #include "ddpkit/step/step_result.hpp"
+#include "ddpkit/tensor/device_utilisation.hpp"
 #include "ddpkit/tensor/memory_meter.hpp"
 #include "ddpkit/tune/window_reading.hpp"
 
@@ -42,6 +43,7 @@ class PhaseClock {
 
   c10::Device device_;
   std::unique_ptr<MemoryMeter> meter_;
+  std::unique_ptr<DeviceUtilisation> utilisation_;  ///< of an accelerator, where something tells it
   Time began_;
   Time window_;
   Time last_;

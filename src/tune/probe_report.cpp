@@ -108,7 +108,7 @@ Json memory_json(const ProbeReport& report) {
 /// Of a single window there is no interval.
 Json step_json(const Estimate& step) {
   const double width = std::isfinite(step.half_width) ? step.half_width : 0;
-  return {{"median", step.value}, {"low", step.value - width}, {"high", step.value + width}};
+  return {{"median", step.value}, {"low", std::max(0.0, step.value - width)}, {"high", step.value + width}};
 }
 
 }  // namespace

@@ -60,10 +60,10 @@ void add_memory(const BatchProfile& profile, Chart& chart) {
 }  // namespace
 
 Chart throughput_chart(const BatchProfile& profile) {
-  Chart chart{
-      .title = text(profile.model, ": samples per second against micro-batch, ", profile.world_size, " x ", profile.device),
-      .x = {.label = "micro-batch (samples)", .scale = Chart::Scale::log2},
-      .y = {.label = "samples/s of one rank", .min = 0}};
+  Chart chart{.title = text(profile.model, ": samples per second against micro-batch, ", profile.world_size,
+                            profile.world_size == 1 ? " rank, " : " ranks, ", profile.device),
+              .x = {.label = "micro-batch (samples)", .scale = Chart::Scale::log2},
+              .y = {.label = "samples/s of one rank", .min = 0}};
   if (profile.measured.empty()) return chart;
   const ThroughputModel model(profile.measured);
   const auto first = static_cast<double>(profile.measured.front().micro);

@@ -1,14 +1,15 @@
 #include "tune/trial_windows.hpp"
 
 #include <ATen/core/grad_mode.h>
-#include <c10/util/Exception.h>
 
 #include <array>
 #include <bit>
 
 #include "ddpkit/base/error.hpp"
+#include "ddpkit/base/fields.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
+#include "ddpkit/tensor/out_of_memory.hpp"
 #include "train/located_loss.hpp"
 
 namespace ddpkit {
@@ -46,9 +47,12 @@ std::vector<WindowReading> share(const WindowReading& mine, Communicator& ranks)
 void prepare(Optimizer& optimizer) {
   try {
     optimizer.prepare();
-  } catch (const c10::OutOfMemoryError&) {
-    throw ConfigError(
-        "the model and its optimizer state alone do not fit into memory.limit; raise it, or take a smaller model");
+  } catch (const std::exception& error) {
+    const std::optional<std::string> what = out_of_memory(error);
+    if (!what) throw;
+    throw Error(
+        text("the model and its optimizer state alone do not fit: ", *what, "; raise memory.limit or make the model smaller"),
+        ExitStatus::memory);
   }
 }
 
@@ -82,6 +86,7 @@ TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, con
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(context_.device);
   stepper_.set_on_shortage(OnShortage::report);
+  if (config_.memory.when_full == WhenFull::ladder) stepper_.buffers = [this] { return model_.buffers(); };  // as in training
   stepper_.on_micro_batch = [this](const Batch&, const Loss&) { clock_.backward_is_done(); };
   const LossFunction user_loss = located(trainer.loss(), [this] { return text("micro-batches of ", plan_.micro); });
   loss_ = [this, user_loss](const Batch& batch) {
@@ -107,8 +112,25 @@ WindowOutcome TrialWindows::run() {
   WindowOutcome outcome{.end = end_of(result)};
   outcome.ranks = share(clock_.stop(result), context_.channels.control);
   if (outcome.end != WindowOutcome::End::measured) before_.restore_weights();
-  if (outcome.end == WindowOutcome::End::out_of_memory) clock_.release();
+  if (outcome.end == WindowOutcome::End::out_of_memory) {
+    outcome.account = account_of_shortage();
+    clock_.release();
+  }
   return outcome;
+}
+
+/// What the first rank that failed says, and how many others did.
+std::string TrialWindows::account_of_shortage() const {
+  const Shortage& mine = stepper_.shortage();
+  const bool failed = mine.phase != MemoryPhase::none;
+  std::string account;
+  std::int64_t others = -1;
+  const auto all = gather_texts(context_.channels.control, failed ? text(name_of(mine.phase), ": ", mine.what) : "");
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].empty()) continue;
+    if (++others == 0) account = text("rank ", rank, " ran out of memory in ", all[rank]);
+  }
+  return others > 0 ? text(account, " (and ", others, others == 1 ? " other rank)" : " other ranks)") : account;
 }
 
 std::vector<std::int64_t> TrialWindows::memory_limits() const {
@@ -125,10 +147,8 @@ std::string TrialWindows::complaint_about(std::int64_t micro) {
   try {
     const at::NoGradGuard no_graph;
     loss_(Batch(training_->loader->next_window().fetch(0)).to(context_.device));
-  } catch (const c10::OutOfMemoryError&) {
-    // The window that follows will say so on all ranks.
   } catch (const std::exception& error) {
-    mine = error.what();
+    if (!out_of_memory(error)) mine = error.what();  // that, the window that follows will tell on all ranks
   }
   for (const std::string& complaint : gather_texts(context_.channels.control, mine))
     if (!complaint.empty()) return complaint;

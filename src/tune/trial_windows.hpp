@@ -21,7 +21,7 @@ namespace ddpkit {
 /// and none can diverge because of the size that was measured before it. No rung of the memory ladder is taken.
 class TrialWindows {
  public:
-  /// Collective. Throws ConfigError on all ranks when parameters and optimizer state alone do not fit.
+  /// Collective. Throws Error (ExitStatus::memory) on all ranks when parameters and optimizer state alone do not fit.
   TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan);
 
   /// The windows that follow have this plan, and begin with the first sample again. Not collective, equal on all ranks.
@@ -39,6 +39,8 @@ class TrialWindows {
   std::vector<std::int64_t> memory_limits() const;
 
  private:
+  std::string account_of_shortage() const;
+
   RunConfig config_;
   TrainerContext context_;
   Model model_;

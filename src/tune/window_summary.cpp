@@ -1,7 +1,9 @@
 #include "ddpkit/tune/window_summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 namespace ddpkit {
 namespace {
@@ -42,6 +44,14 @@ double least_reduce(const std::vector<WindowReading>& ranks) {
 
 double median(const std::vector<double>& values) {
   return estimate(values).value;
+}
+
+/// Nothing where any rank does not know.
+std::optional<double> busy_devices(Windows windows) {
+  for (const WindowOutcome& window : windows)
+    for (const WindowReading& rank : window.ranks)
+      if (rank.device_busy < 0) return std::nullopt;
+  return median(mean(windows, [](const WindowReading& rank) { return rank.device_busy; }));
 }
 
 std::int64_t most_bytes(Windows windows, double WindowReading::*phase) {
@@ -93,7 +103,7 @@ WindowSummary summarise(const BatchPlan& plan, std::span<const WindowOutcome> wi
                     .update = phase(&WindowReading::update_seconds)};
   summary.data_share = share(&WindowReading::data_seconds);
   summary.communication_share = share(&WindowReading::reduce_seconds);
-  summary.utilisation = std::max(0.0, 1 - summary.data_share - summary.communication_share);
+  summary.utilisation = busy_devices(windows).value_or(std::max(0.0, 1 - summary.data_share - summary.communication_share));
   summary.peaks = {.forward = most_bytes(windows, &WindowReading::forward_peak),
                    .backward = most_bytes(windows, &WindowReading::backward_peak),
                    .optimizer = most_bytes(windows, &WindowReading::optimizer_peak)};
@@ -116,7 +126,7 @@ std::int64_t WindowSummary::limit_bytes() const noexcept {
 MicroMeasurement WindowSummary::measurement() const {
   return {.micro = plan.micro,
           .seconds = micro.value,
-          .half_width = micro.half_width,
+          .half_width = std::isfinite(micro.half_width) ? micro.half_width : micro.value,
           .repeats = windows,
           .peak_bytes = peak_bytes(),
           .data_share = data_share,

@@ -1,15 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 namespace ddpkit {
 
-/// A number that was measured several times.
+/// A number from 0 on that was measured several times.
 struct Estimate {
   double value = 0;
   double half_width = 0;  ///< of the 95 % confidence interval, to each side; infinite below two samples
 
-  double low() const noexcept { return value - half_width; }
+  double low() const noexcept { return std::max(0.0, value - half_width); }  ///< times and rates are not negative
   double high() const noexcept { return value + half_width; }
 };
 

@@ -24,9 +24,9 @@ struct TuneResult {
 /// real windows of the chosen plan. Collective, equal on all ranks. Afterwards parameters, buffers, gradients, modes and
 /// generators are bit for bit what they were. Memory that runs out on any rank is an answer of the search.
 ///
-/// Throws on all ranks, each with what to change: ConfigError when not even the smallest size fits, when `tune.budget` ends
-/// before one measurement, and when no whole numbers make the batch; Error (ExitStatus::diverged) when no loss of the smallest
-/// size is finite; and what planning a run and the loss function throw.
+/// Throws on all ranks, each with what to change: Error (ExitStatus::memory) when not even the smallest size fits and
+/// (ExitStatus::diverged) when no loss of it is finite; ConfigError when `tune.budget` ends before one measurement, and when no
+/// whole numbers make the batch; and what planning a run and the loss function throw.
 TuneResult tune_batch(const Trainer& trainer, const Dataset& train_set);
 
 }  // namespace ddpkit

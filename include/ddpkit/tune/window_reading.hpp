@@ -19,6 +19,7 @@ struct WindowReading {
   double optimizer_peak = 0;
   double live = 0;  ///< bytes after the window
   double limit = 0;
+  double device_busy = -1;     ///< part of the time in which an accelerator worked; negative: not known, as on a CPU
   double elapsed_seconds = 0;  ///< since measuring began
 
   double peak() const noexcept { return std::max({forward_peak, backward_peak, optimizer_peak}); }

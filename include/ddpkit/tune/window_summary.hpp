@@ -41,7 +41,7 @@ struct WindowSummary {
   Estimate step;   ///< seconds of a window on the slowest rank
   Estimate micro;  ///< seconds of forward and backward of one micro-batch on the slowest rank
   PhaseSeconds phases;
-  double utilisation = 0;          ///< mean over ranks of 1 - the two shares: what a CPU was not waiting
+  double utilisation = 0;          ///< mean over ranks: of an accelerator as it tells, else 1 - the two shares
   double data_share = 0;           ///< mean over ranks of the part of the step that went by waiting for data
   double communication_share = 0;  ///< likewise for gradients
   PhasePeaks peaks;
@@ -52,7 +52,7 @@ struct WindowSummary {
   std::int64_t peak_bytes() const noexcept;                                                             ///< of the fullest rank
   std::int64_t limit_bytes() const noexcept;  ///< of the rank with the least; 0: none known
 
-  /// As an entry of a profile.
+  /// As an entry of a profile. Of a single window, which has no interval, the half width is the value itself.
   MicroMeasurement measurement() const;
 };
 

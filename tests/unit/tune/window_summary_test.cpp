@@ -47,6 +47,22 @@ TEST_CASE("shares are means over ranks, and what is not waiting is work") {
   CHECK(summary.measurement().utilisation.value() == Approx(0.70));
 }
 
+TEST_CASE("of a single window the interval is as wide as the value, and finite") {
+  const std::vector<WindowOutcome> one{{.ranks = {steady_reading()}}};
+  const MicroMeasurement measurement = summarise(kPlanOfTwo, one).measurement();
+  CHECK(measurement.half_width == Approx(measurement.seconds));
+}
+
+TEST_CASE("an accelerator that tells how busy it is overrules the shares, unless a rank's does not") {
+  WindowReading busy = steady_reading();
+  busy.device_busy = 0.4;
+  WindowReading busier = busy;
+  busier.device_busy = 0.6;
+  const std::vector<WindowOutcome> told(3, {.ranks = {busy, busier}}), half_told(3, {.ranks = {busy, steady_reading()}});
+  CHECK(summarise(kPlanOfTwo, told).utilisation == Approx(0.5));
+  CHECK(summarise(kPlanOfTwo, half_told).utilisation == Approx(0.8));
+}
+
 TEST_CASE("the fullest rank sets the peak and the smallest limit counts") {
   WindowReading full = steady_reading();
   full.backward_peak = 1800;
