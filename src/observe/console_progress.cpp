@@ -43,7 +43,7 @@ ConsoleProgress::~ConsoleProgress() {
 }
 
 void ConsoleProgress::write(const MetricRecord& record) {
-  if (setup_.display == ProgressDisplay::off) return;
+  if (setup_.display == ProgressDisplay::off || record.shown == Shown::in_files) return;
   if (record.kind == RecordKind::train) return show_progress(record);
   logger_.info(record.kind == RecordKind::event ? "trainer" : name_of(record.kind), line_of(record));
 }

@@ -138,7 +138,7 @@ void MemoryLadder::use_micro(std::int64_t micro) {
 void MemoryLadder::tell(const RungDecision& decision, const std::vector<MemoryAccount>& accounts, const std::string& quotes) {
   if (ranks_.rank() != 0) return;
   const Progress& progress = parts_.stepper.progress();
-  parts_.recorder.record_event(progress, decision.reason);
+  parts_.recorder.record_event(progress, decision.reason, Shown::in_files);  // the log tells more
   append_rung(parts_.context, {.step = progress.step, .decision = decision, .accounts = accounts});
   if (decision.rung == Rung::end) return;  // the error says it
   parts_.context.log.warning("memory", text("step ", progress.step, ": ", decision.reason, hint_for(decision), quotes));

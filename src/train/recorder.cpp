@@ -30,9 +30,10 @@ void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int6
                               batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks"));
 }
 
-void Recorder::record_event(const Progress& progress, std::string_view text) {
+void Recorder::record_event(const Progress& progress, std::string_view text, Shown shown) {
   MetricRecord record = new_record(RecordKind::event, progress);
   record.text = text;
+  record.shown = shown;
   hub_->write(record);
 }
 
@@ -90,7 +91,7 @@ void Recorder::finish(const Progress& progress, std::string_view text) {
   if (since_.samples > 0) write(progress);  // a run that ended between two records
   if (const std::string advice = noise_.advice(progress.global_batch); samples_ > 0 && !advice.empty()) {
     context_.log.info("trainer", advice);
-    record_event(progress, advice);
+    record_event(progress, advice, Shown::in_files);
   }
   record_event(progress, text);
   hub_->flush();

@@ -28,7 +28,7 @@ class Recorder {
   void start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch);
 
   /// Something that happened once.
-  void record_event(const Progress& progress, std::string_view text);
+  void record_event(const Progress& progress, std::string_view text, Shown shown = Shown::always);
 
   /// One micro-batch of this rank, for the metrics that need the model's output.
   void add(const Batch& batch, const Loss& loss);

@@ -46,6 +46,7 @@ struct MetricRecord {
   std::chrono::system_clock::time_point time;
   std::vector<Metric> values;
   std::string text;
+  Shown shown = Shown::always;  ///< an event that the log tells in other words is in files alone
 };
 
 }  // namespace ddpkit

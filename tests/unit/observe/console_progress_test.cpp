@@ -159,3 +159,11 @@ TEST_CASE("evaluations and events are lines of their own on a screen too") {
     CHECK(count_of(stage.logged(), "trainer: stopped early\n") == 1);
   }
 }
+
+TEST_CASE("an event that the log tells in other words is not shown twice") {
+  Stage stream(Terminal::Kind::stream);
+  stream.write({.kind = RecordKind::event, .time = {}, .values = {}, .text = "micro-batch halved", .shown = Shown::in_files});
+  CHECK(stream.logged().empty());
+  stream.write({.kind = RecordKind::event, .time = {}, .values = {}, .text = "training begins"});
+  CHECK(count_of(stream.logged(), "training begins") == 1);
+}
