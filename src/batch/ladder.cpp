@@ -33,8 +33,8 @@ bool fragmented(const MemoryAccount& account) {
 }
 
 bool plainly_full(const MemoryAccount& account) {
-  const auto limit = static_cast<double>(account.limit);
-  return account.limit > 0 && static_cast<double>(account.peak) >= kFullShare * limit && !fragmented(account);
+  if (account.limit <= 0 || fragmented(account)) return false;
+  return account.wanted > account.limit || static_cast<double>(account.peak) >= kFullShare * static_cast<double>(account.limit);
 }
 
 bool leaks(const MemoryAccount& account) {
@@ -44,9 +44,14 @@ bool leaks(const MemoryAccount& account) {
 
 std::string describe(std::size_t rank, const MemoryAccount& account) {
   std::string words = text("rank ", rank, " in ", name_of(account.phase));
-  if (account.peak > 0) words += text(", peak ", bytes(account.peak));
+  if (account.wanted > 0)
+    words += text(", ", bytes(account.wanted), " wanted");
+  else if (account.peak > 0)
+    words += text(", peak ", bytes(account.peak));
   if (account.limit > 0) words += text(" of ", bytes(account.limit));
-  if (fragmented(account)) words += text(", fragmented: ", bytes(cached(account)), " cached and never used");
+  if (fragmented(account))
+    words += text(", fragmented: ", bytes(cached(account)),
+                  " cached and never used (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True avoids that)");
   return words;
 }
 
@@ -79,14 +84,12 @@ std::string describe_leak(std::span<const MemoryAccount> accounts) {
               "or an output in a list (keep loss.item<double>(), or detach() it)");
 }
 
-/// The largest peak among those that failed: the model needs more than that.
 std::string describe_need(const LadderState& state, std::span<const MemoryAccount> accounts) {
-  const MemoryAccount* most = nullptr;
+  std::int64_t most = 0;
   for (const MemoryAccount& account : accounts)
-    if (failed(account) && (most == nullptr || account.peak > most->peak)) most = &account;
-  std::string words = text("a micro-batch of ", state.micro, state.micro == 1 ? " sample" : " samples", " needs more than ");
-  words += most != nullptr && most->peak > 0 ? bytes(most->peak) : "there is";
-  return words;
+    if (failed(account)) most = std::max({most, account.peak, account.wanted});
+  return text("a micro-batch of ", state.micro, state.micro == 1 ? " sample" : " samples", " needs more than ",
+              most > 0 ? bytes(most) : "there is");
 }
 
 constexpr const char* kMoreRoom =

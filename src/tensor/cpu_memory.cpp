@@ -27,9 +27,16 @@ std::string told_bytes(std::int64_t bytes) {
   return bytes_figure(static_cast<double>(bytes));
 }
 
+void raise_to(std::atomic<std::int64_t>& most, std::int64_t value) {
+  std::int64_t known = most.load(kUnordered);
+  while (value > known && !most.compare_exchange_weak(known, value, kUnordered)) {
+  }
+}
+
 /// Without a backtrace, which takes milliseconds to be written and says nothing here.
 [[noreturn]] void throw_out_of_memory(std::size_t bytes, const std::string& why) {
   c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
+  raise_to(the_counts.wanted, the_counts.live.load(kUnordered) + static_cast<std::int64_t>(bytes));
   throw c10::OutOfMemoryError(text("no memory for a tensor of ", told_bytes(static_cast<std::int64_t>(bytes)), " beside the ",
                                    told_bytes(the_counts.live.load(kUnordered)), " that live on the CPU: ", why),
                               nullptr);
@@ -50,10 +57,7 @@ std::int64_t size_of(void* block) {
 
 void count_block(void* block) {
   const std::int64_t size = size_of(block);
-  const std::int64_t live = the_counts.live.fetch_add(size, kUnordered) + size;
-  std::int64_t peak = the_counts.peak.load(kUnordered);
-  while (live > peak && !the_counts.peak.compare_exchange_weak(peak, live, kUnordered)) {
-  }
+  raise_to(the_counts.peak, the_counts.live.fetch_add(size, kUnordered) + size);
 }
 
 void free_block(void* block) {

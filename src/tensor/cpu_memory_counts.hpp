@@ -11,7 +11,8 @@ namespace ddpkit {
 struct CpuMemoryCounts {
   std::atomic<std::int64_t> live = 0;
   std::atomic<std::int64_t> peak = 0;
-  std::atomic<std::int64_t> limit = 0;  ///< 0: none
+  std::atomic<std::int64_t> wanted = 0;  ///< most that would have been live had nothing been refused
+  std::atomic<std::int64_t> limit = 0;   ///< 0: none
   std::atomic<bool> installed = false;
   std::atomic<const std::function<bool(std::size_t)>*> refuse = nullptr;
 };

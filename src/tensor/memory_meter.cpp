@@ -17,9 +17,12 @@ class CpuMemoryMeter final : public MemoryMeter {
  public:
   MemoryReading read() const override {
     const std::int64_t live = counts_.live, limit = counts_.limit;
-    return {.live = live, .peak = counts_.peak, .reserved = live, .limit = limit};
+    return {.live = live, .peak = counts_.peak, .reserved = live, .limit = limit, .wanted = counts_.wanted};
   }
-  void reset_peak() override { counts_.peak = counts_.live.load(); }
+  void reset_peak() override {
+    counts_.peak = counts_.live.load();
+    counts_.wanted = 0;
+  }
   void release_cache() override { malloc_trim(0); }
 
  private:

@@ -77,12 +77,14 @@ MemoryAccount MemoryLadder::account() const {
           .peak = now.peak,
           .reserved = now.reserved,
           .limit = now.limit,
+          .wanted = now.wanted,
           .growth = leaks_.growth()};
 }
 
 std::vector<MemoryAccount> MemoryLadder::gather_accounts() const {
   const MemoryAccount mine = account();
-  const std::array record{static_cast<std::int64_t>(mine.phase), mine.live, mine.peak, mine.reserved, mine.limit, mine.growth};
+  const std::array record{
+      static_cast<std::int64_t>(mine.phase), mine.live, mine.peak, mine.reserved, mine.limit, mine.wanted, mine.growth};
   std::vector<std::int64_t> all(record.size() * static_cast<std::size_t>(ranks_.world_size()));
   ranks_.all_gather(std::span<const std::int64_t>(record), std::span(all), "memory accounts").wait();
   std::vector<MemoryAccount> accounts;
@@ -92,7 +94,8 @@ std::vector<MemoryAccount> MemoryLadder::gather_accounts() const {
                         .peak = value[2],
                         .reserved = value[3],
                         .limit = value[4],
-                        .growth = value[5]});
+                        .wanted = value[5],
+                        .growth = value[6]});
   return accounts;
 }
 

@@ -22,6 +22,7 @@ Json to_json(std::size_t rank, const MemoryAccount& account) {
           {"peak", account.peak},
           {"reserved", account.reserved},
           {"limit", account.limit},
+          {"wanted", account.wanted},
           {"growth", account.growth}};
 }
 

@@ -28,6 +28,7 @@ struct MemoryAccount {
   std::int64_t peak = 0;                  ///< most of them in the window
   std::int64_t reserved = 0;
   std::int64_t limit = 0;   ///< 0: unknown
+  std::int64_t wanted = 0;  ///< most that would have been live, with the allocation that was refused; 0: unknown
   std::int64_t growth = 0;  ///< bytes by which live memory after a step has grown, step for step, over the last windows: a leak
 };
 
@@ -65,9 +66,9 @@ struct RungDecision {
 /// The next rung. Pure: from the accounts of all ranks, in rank order, every rank takes the same one.
 ///
 /// A leak comes first, and is the end: growth by at least 1 % of the limit, which no rung would stop. Then cached blocks are
-/// released, once a window, unless every rank that failed is plainly full (at 90 % of a known limit, with less than 5 % of it
-/// cached and unused). Then what is allowed and not on yet, then halving. After kMostRungs in one window, or below a
-/// micro-batch of 1, it ends.
+/// released, once a window, unless every rank that failed is plainly full (it wanted more than a known limit, or was at 90 % of
+/// it, and less than 5 % of it is cached and unused). Then what is allowed and not on yet, then halving. After kMostRungs in
+/// one window, or below a micro-batch of 1, it ends.
 RungDecision next_rung(const LadderState& state, std::span<const MemoryAccount> accounts);
 
 /// About half of `micro`: the largest divisor of `local_batch` between a third of it and its half rounded up, or else its half

@@ -16,6 +16,7 @@ struct MemoryReading {
   std::int64_t peak = 0;      ///< most that was live since the last reset
   std::int64_t reserved = 0;  ///< taken from the device, cached blocks included; a CPU has no cache: equal to `live`
   std::int64_t limit = 0;     ///< allocations beyond it are refused; 0: none known
+  std::int64_t wanted = 0;    ///< most that would have been live had nothing been refused since the last reset; 0: not known
 };
 
 /// Reads the allocator that serves a device. Not collective. Thread-safe as far as the allocator is.

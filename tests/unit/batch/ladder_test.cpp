@@ -34,6 +34,15 @@ TEST_CASE("a rank that is plainly full halves the micro-batch for all, and says 
         "times");
 }
 
+TEST_CASE("an allocation that would have passed the limit is told with what was wanted, and needs no release of caches") {
+  MemoryAccount account = kRefusedForNoReason;
+  account.wanted = 65 * kMiB;
+  const RungDecision decision = decide({.micro = 8, .local_batch = 8}, {account});
+  CHECK(decision.rung == Rung::halve_micro);
+  CHECK_THAT(decision.reason, Contains("65 MiB wanted of 64 MiB"));
+  CHECK_THAT(decide({.micro = 1, .local_batch = 8}, {account}).reason, Contains("1 sample needs more than 65 MiB"));
+}
+
 TEST_CASE("what is cached and unused, or an unknown cause, is first met by giving caches back, once a window") {
   for (const MemoryAccount& account : {kFragmented, kRefusedForNoReason, MemoryAccount{.phase = MemoryPhase::batch}}) {
     LadderState state{.micro = 8, .local_batch = 8};

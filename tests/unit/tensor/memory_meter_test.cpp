@@ -1,8 +1,10 @@
 #include "ddpkit/tensor/memory_meter.hpp"
 
+#include <c10/core/CPUAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "ddpkit/base/error.hpp"
+#include "ddpkit/tensor/cpu_memory.hpp"
 #include "support/catch.hpp"
 
 namespace ddpkit {
@@ -42,6 +44,20 @@ TEST_CASE("an accelerator's meter reads its caching allocator") {
   CHECK(reading.live == 102);
   CHECK(reading.peak == 300);
   CHECK(reading.reserved == 500);
+}
+
+TEST_CASE("a CPU's meter tells how much was wanted when an allocation was refused, until it is reset") {
+  install_cpu_memory();
+  const auto meter = make_memory_meter(c10::kCPU);
+  meter->reset_peak();
+  const std::int64_t live = meter->read().live;
+  CHECK(meter->read().wanted == 0);
+  limit_cpu_memory({live + 1000});
+  CHECK_THROWS_AS(c10::GetCPUAllocator()->allocate(5000), c10::OutOfMemoryError);
+  limit_cpu_memory({0});
+  CHECK(meter->read().wanted == live + 5000);
+  meter->reset_peak();
+  CHECK(meter->read().wanted == 0);
 }
 
 TEST_CASE("an accelerator's limit is what it has reserved and what is free, without what others took") {
