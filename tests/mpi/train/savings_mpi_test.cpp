@@ -17,6 +17,7 @@ struct SegmentedRun {
 
 SegmentedRun segmented_run(Communicator& ranks, Saving recompute) {
   RunConfig config = toy_config();
+  config.batch.global = 24;
   config.batch.accumulate = 2;
   config.memory.recompute = recompute;
   ToyTrainer toy(ranks, config);
