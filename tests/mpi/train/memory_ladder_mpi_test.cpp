@@ -105,7 +105,8 @@ TEST_CASE("micro-batches that do not fit are halved, and the run is the one with
 
 TEST_CASE("memory that runs out later in the run and inside backward changes nothing but the cut from there on") {
   const auto ranks = make_communicator();
-  const RunConfig config = ladder_config(*ranks, 6, 2);
+  RunConfig config = ladder_config(*ranks, 6, 2);
+  config.data.workers = 2;  // which have gathered ahead what is cut otherwise now
   ToyTrainer toy(*ranks, config);
   std::int64_t step = 0;
   toy.trainer.add_callback(std::make_shared<AfterStep>([&](const Progress& progress, const StepResult&) {
@@ -255,6 +256,28 @@ TEST_CASE("below a micro-batch of one sample all ranks end with one error that s
                                  Catch::Contains("memory.limit"));
   }
   CHECK(tries >= 1);
+}
+
+TEST_CASE("a batch that grows later in the run is cut into micro-batches that have fitted") {
+  const auto ranks = make_communicator();
+  RunConfig config = ladder_config(*ranks, 6, 1);
+  config.batch.micro.reset();
+  config.batch.schedule = {{.at = {3, Extent::Unit::steps}, .global = 2 * config.batch.global, .lr = RateChange::hold}};
+  const auto run = [&](std::int64_t fits) {
+    ToyTrainer toy(*ranks, config);
+    std::int64_t refused = 0;
+    toy.loss = [&](const Batch& batch) {
+      if (batch.rows() > fits) ++refused;
+      if (batch.rows() > fits && is_in(Which::last, *ranks)) refuse();
+      return toy_loss(toy.model, batch);
+    };
+    train_on(toy);
+    if (fits < 6) CHECK(refused == 2);  // before and after caches were given back, and never again
+    return toy.model;
+  };
+  const auto halved = run(3);
+  config.batch.max_micro = 3;
+  CHECK(distance(*run(99), *halved) < 1e-10);
 }
 
 TEST_CASE("savings that the run allows are taken before the micro-batch is halved, and never unasked") {
