@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <sstream>
 
+#include "ddpkit/base/error.hpp"
 #include "ddpkit/base/fields.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/batch/batch_plan.hpp"
 #include "ddpkit/checkpoint/checkpoint_store.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
@@ -123,6 +125,16 @@ void require_identity(const Values& saved, const RunIdentity& here, const std::s
                            "; give the same settings, or start anew from its weights with run.init_from"));
 }
 
+/// On another number of ranks the global batch stays; how it is made may not.
+void tell_what_moved(const BatchOptions& batch, std::int64_t ranks_before, std::int64_t ranks_now, Logger& log) {
+  if (ranks_before == ranks_now) return;
+  try {
+    log.info("checkpoint", what_moved(solve_batch(batch, ranks_before), solve_batch(batch, ranks_now)));
+  } catch (const ConfigError&) {
+    // the present settings do not say how it was made before
+  }
+}
+
 void load_model(const Model& model, const Checkpoint& checkpoint) {
   const std::string origin = (checkpoint.folder() / kModelFile).string();
   copy_into(model.weights(), tensors_in(checkpoint.open(kModelFile)), Match::strict, origin);
@@ -186,6 +198,7 @@ bool Snapshot::resume(RunState& state) {
     moments = tensors_in(checkpoint.open(kOptimizerFile));
     values = join(checkpoint.manifest().values);
     context_.log.info("checkpoint", text("going on from ", checkpoint.folder().string()));
+    tell_what_moved(context_.config.batch, checkpoint.manifest().world_size, ranks.world_size(), context_.log);
   });
   broadcast_tensors(model_.weights(), context_.channels);
   moments = share_tensors(std::move(moments), context_.channels);
