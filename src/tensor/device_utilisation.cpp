@@ -9,16 +9,6 @@ namespace {
 
 constexpr int kSuccess = 0;
 
-/// nvmlUtilization_t, in percent.
-struct Rates {
-  unsigned gpu = 0;
-  unsigned memory = 0;
-};
-
-struct CloseLibrary {
-  void operator()(void* handle) const noexcept { dlclose(handle); }
-};
-
 template <class Function>
 bool find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
@@ -37,6 +27,15 @@ std::optional<unsigned> as_number(const std::string& text) {
 
 /// The functions of NVML that are used, and the library as long as they are.
 struct DeviceUtilisation::Library {
+  /// nvmlUtilization_t, in percent.
+  struct Rates {
+    unsigned gpu = 0;
+    unsigned memory = 0;
+  };
+  struct CloseLibrary {
+    void operator()(void* handle) const noexcept { dlclose(handle); }
+  };
+
   std::unique_ptr<void, CloseLibrary> handle;
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -86,7 +85,7 @@ DeviceUtilisation::DeviceUtilisation(std::unique_ptr<Library> library, void* dev
 DeviceUtilisation::~DeviceUtilisation() = default;
 
 std::optional<double> DeviceUtilisation::read() const {
-  Rates rates;
+  Library::Rates rates;
   if (library_->rates(device_, &rates) != kSuccess) return std::nullopt;
   return rates.gpu / 100.0;
 }
