@@ -45,6 +45,19 @@ TrainSummary train_on(ToyTrainer& toy, std::int64_t samples = kLadderSamples) {
   return toy.trainer.train(data);
 }
 
+/// What the error says with which the training ends on all ranks, for want of memory.
+std::string what_ends(ToyTrainer& toy) {
+  try {
+    train_on(toy);
+  } catch (const Error& error) {
+    CHECK(error.on_all_ranks());
+    CHECK(error.status() == ExitStatus::memory);
+    return error.what();
+  }
+  FAIL("nothing was thrown");
+  return {};
+}
+
 torch::nn::Sequential trained_with(Communicator& ranks, const RunConfig& config) {
   ToyTrainer toy(ranks, config);
   train_on(toy);
@@ -246,15 +259,8 @@ TEST_CASE("below a micro-batch of one sample all ranks end with one error that s
     if (is_in(Which::first, *ranks)) refuse();
     return toy_loss(toy.model, batch);
   };
-  try {
-    train_on(toy);
-    FAIL("nothing was thrown");
-  } catch (const Error& error) {
-    CHECK(error.on_all_ranks());
-    CHECK(error.status() == ExitStatus::memory);
-    CHECK_THAT(error.what(), Catch::Contains("rank 0 in forward") && Catch::Contains("a micro-batch of 1 sample needs more") &&
+  CHECK_THAT(what_ends(toy), Catch::Contains("rank 0 in forward") && Catch::Contains("a micro-batch of 1 sample needs more") &&
                                  Catch::Contains("memory.limit"));
-  }
   CHECK(tries >= 1);
 }
 
@@ -307,14 +313,7 @@ TEST_CASE("memory.when_full: stop ends at the first shortage, on all ranks") {
     if (is_in(Which::last, *ranks)) refuse();
     return toy_loss(toy.model, batch);
   };
-  try {
-    train_on(toy);
-    FAIL("nothing was thrown");
-  } catch (const Error& error) {
-    CHECK(error.on_all_ranks());
-    CHECK(error.status() == ExitStatus::memory);
-    CHECK_THAT(error.what(), Catch::Contains("when_full: ladder"));
-  }
+  CHECK_THAT(what_ends(toy), Catch::Contains("when_full: ladder"));
 }
 
 TEST_CASE("a run under a real limit that holds half its micro-batch trains to the end") {
@@ -373,15 +372,9 @@ TEST_CASE("losses that are kept with their graphs are named as the leak they are
     return loss;
   };
   limit_cpu_memory({meter->read().live + (1 << 20)});
-  try {
-    train_on(toy);
-    FAIL("nothing was thrown");
-  } catch (const Error& error) {
-    limit_cpu_memory({0});
-    CHECK(error.on_all_ranks());
-    CHECK(error.status() == ExitStatus::memory);
-    CHECK_THAT(error.what(), Catch::Contains(text("a leak on rank ", ranks->world_size() - 1)));
-  }
+  const std::string what = what_ends(toy);
+  limit_cpu_memory({0});
+  CHECK_THAT(what, Catch::Contains(text("a leak on rank ", ranks->world_size() - 1)));
 }
 
 TEST_CASE("a run that goes on begins with the micro-batch that fitted, unless it is told otherwise") {
