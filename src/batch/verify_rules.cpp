@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "batch/plan_reason.hpp"
 #include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
 
@@ -12,10 +13,6 @@ namespace {
 constexpr double kMuchWaiting = 0.1;  // of the step
 
 using State = ScalingPoint::State;
-
-std::string ranks_text(int ranks) {
-  return text(ranks, ranks == 1 ? " rank" : " ranks");
-}
 
 std::string joined(const std::vector<std::string>& items) {
   std::string list;
