@@ -20,14 +20,12 @@ Recorder::Recorder(const TrainerContext& context, const MetricList& metrics, con
       noise_(context.config) {}
 
 void Recorder::start(const Progress& progress, const BatchPlan& batch, std::int64_t samples_per_epoch) {
-  const int ranks = context_.channels.control.world_size();
   const std::int64_t epochs = context_.config.run.epochs;
   const bool open = length_.steps == 0 && epochs > 0;
   const std::string steps = open ? text("from step ", progress.step, " to the end of epoch ", epochs)
                                  : text("steps ", progress.step, "..", length_.steps);
   record_event(progress, text("training ", steps, ", ", length_.steps_per_epoch, " per epoch of ", samples_per_epoch,
-                              " samples; global batch ", batch.global, " = micro ", batch.micro, " x accumulate ",
-                              batch.accumulate, " x ", ranks, ranks == 1 ? " rank" : " ranks"));
+                              " samples; ", plan_text(batch)));
 }
 
 void Recorder::record_event(const Progress& progress, std::string_view text, Shown shown) {
