@@ -7,9 +7,9 @@ import json
 import math
 import os
 import pathlib
+import signal
 import subprocess
 import sys
-import time
 
 MODE = os.environ.get("FAKE_MODE", "")
 RANKS = int(os.environ.get("FAKE_RANKS", "1"))
@@ -82,7 +82,7 @@ def main():
         print("a line on the way\nsomething broke in layer 3", file=sys.stderr)
         sys.exit(65)
     if MODE == "hang" and verb == "train":
-        time.sleep(1000)
+        signal.pause()  # until it is ended
     if MODE == "chatty":
         print("hello from the program")
     if verb == "config":
