@@ -21,9 +21,19 @@ function(ddpkit_library name)
     CXX_EXTENSIONS OFF DEFINE_SYMBOL "" VERIFY_INTERFACE_HEADER_SETS ${DDPKIT_VERIFY_HEADERS} INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 endfunction()
 
-# Five sources at a time: one parse of LibTorch's headers costs more than all of our code.
+# Up to five sources of a folder at a time: one parse of LibTorch's headers costs more than all of our code, and a new file
+# moves only the sources of its own folder.
 function(ddpkit_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DDPKIT_UNITY} UNITY_BUILD_BATCH_SIZE 5)
+  get_target_property(_sources ${target} SOURCES)
+  foreach(_source IN LISTS _sources)
+    cmake_path(GET _source PARENT_PATH _folder)
+    string(MAKE_C_IDENTIFIER "count ${_folder}" _count)
+    math(EXPR _batch "0${${_count}} / 5")
+    math(EXPR ${_count} "0${${_count}} + 1")
+    cmake_path(GET _folder FILENAME _name)
+    set_source_files_properties("${_source}" PROPERTIES UNITY_GROUP ${_name}_${_batch})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DDPKIT_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
 
 function(ddpkit_warnings target)
