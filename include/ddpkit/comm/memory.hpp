@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "ddpkit/comm/device.hpp"
 
@@ -19,6 +21,7 @@ class Memory {
     std::size_t size = 0;
     std::uint64_t id = 0;
     Device device;
+    std::vector<std::byte*> parts;  ///< see Memory::parts
   };
 
   Memory() = default;
@@ -29,6 +32,11 @@ class Memory {
   std::size_t size() const noexcept { return block_ ? block_->size : 0; }
   std::uint64_t id() const noexcept { return block_ ? block_->id : 0; }
   Device device() const noexcept { return block_ ? block_->device : Device{}; }
+  /// Where the ranks of this node, in their order, have their `data` of the same allocation, mapped here: this rank may read
+  /// and write all of them once the ranks have agreed on whose turn it is. Empty where they do not share memory.
+  std::span<std::byte* const> parts() const noexcept {
+    return block_ ? std::span<std::byte* const>(block_->parts) : std::span<std::byte* const>();
+  }
   const std::shared_ptr<Block>& block() const noexcept { return block_; }
 
  private:

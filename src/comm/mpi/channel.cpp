@@ -1,11 +1,17 @@
 #include "comm/mpi/channel.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "comm/mpi/check.hpp"
+#include "comm/mpi/node_engine.hpp"
+#include "comm/mpi/operation_queue.hpp"
+#include "comm/mpi/shared_memory.hpp"
+#include "ddpkit/base/text.hpp"
 
 namespace ddpkit::mpi {
 namespace {
@@ -48,22 +54,50 @@ std::vector<int> members_of_node(const Topology& topology, const std::vector<int
   return members;
 }
 
+/// Ranks that have a core each look longer before they give it to another.
+int spins_for(int local_size) {
+  return sysconf(_SC_NPROCESSORS_ONLN) >= local_size ? 2000 : 20;
+}
+
 void fill_in(Channel& channel) {
   Topology& topology = channel.topology;
   std::tie(topology.rank, topology.world_size) = rank_and_size(channel.comm);
   topology.host = host_name();
-  MPI_Comm node = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(channel.comm, MPI_COMM_TYPE_SHARED, topology.rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  std::tie(topology.local_rank, topology.local_size) = rank_and_size(node);
-  const auto leaders = node_leaders(channel.comm, node, topology);
+  check(MPI_Comm_split_type(channel.comm, MPI_COMM_TYPE_SHARED, topology.rank, MPI_INFO_NULL, &channel.node),
+        "MPI_Comm_split_type");
+  std::tie(topology.local_rank, topology.local_size) = rank_and_size(channel.node);
+  const auto leaders = node_leaders(channel.comm, channel.node, topology);
   number_nodes(topology, leaders);
-  channel.table = ProgressTable(node, members_of_node(topology, leaders), topology.world_size);
-  check(MPI_Comm_free(&node), "MPI_Comm_free");
+  channel.node_ranks = members_of_node(topology, leaders);
+}
+
+/// What the ranks of the node share: how far each is, and, where there is no other node, a way to reduce without MPI.
+void share(Channel& channel, const std::shared_ptr<OperationQueue>& queue) {
+  const Topology& topology = channel.topology;
+  const auto mine = static_cast<std::size_t>(topology.local_rank);
+  const std::size_t ranks = channel.node_ranks.size();
+  SharedMemory rows = share_memory(channel.node, ProgressTable::bytes(ranks));
+  channel.table = ProgressTable(std::move(rows.data), channel.node_ranks, mine, topology.world_size);
+  if (topology.node_count > 1) return;
+  SharedMemory memory = share_memory(channel.node, NodeEngine::bytes(ranks));
+  channel.engine_problem = std::move(memory.problem);
+  if (!memory.data) return;
+  channel.engine =
+      std::make_shared<NodeEngine>(std::move(memory.data), channel.node_ranks, mine,
+                                   NodeEngine::Options{.queue = queue,
+                                                       .timeout = channel.timeout,
+                                                       .self = text("rank ", topology.rank, " of ", topology.world_size),
+                                                       .spins = spins_for(topology.local_size)});
+  queue->add_chore([engine = std::weak_ptr(channel.engine)](const void* busy) {
+    const auto living = engine.lock();
+    if (living && living.get() != busy) living->advance();
+    return living != nullptr;
+  });
 }
 
 }  // namespace
 
-std::shared_ptr<Channel> open_channel(const Channel& parent, Group group) {
+std::shared_ptr<Channel> open_channel(const Channel& parent, Group group, const std::shared_ptr<OperationQueue>& queue) {
   auto channel = std::make_shared<Channel>();
   const int color = group.color < 0 ? MPI_UNDEFINED : group.color;
   check(MPI_Comm_split(parent.comm, color, group.key, &channel->comm), "MPI_Comm_split");
@@ -72,7 +106,13 @@ std::shared_ptr<Channel> open_channel(const Channel& parent, Group group) {
   channel->timeout = parent.timeout;
   channel->chunk_elements = parent.chunk_elements;
   fill_in(*channel);
+  share(*channel, queue);
   return channel;
+}
+
+void close_channel(Channel& channel) {
+  check(MPI_Comm_free(&channel.node), "MPI_Comm_free");
+  check(MPI_Comm_free(&channel.comm), "MPI_Comm_free");
 }
 
 std::shared_ptr<Channel> borrow_channel(MPI_Comm comm, std::chrono::milliseconds timeout, std::int64_t chunk_elements) {

@@ -2,9 +2,11 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "comm/mpi/progress_table.hpp"
@@ -12,12 +14,20 @@
 
 namespace ddpkit::mpi {
 
+class NodeEngine;
+class OperationQueue;
+
 /// One MPI communicator and what belongs to it. Used by the communication thread only, apart from what never changes. Outlives
 /// its Communicator when operations are still on their way.
 struct Channel {
   MPI_Comm comm = MPI_COMM_NULL;
   Topology topology;
+  MPI_Comm node = MPI_COMM_NULL;  ///< the ranks of this node
+  std::vector<int> node_ranks;    ///< their numbers in `comm`
   ProgressTable table;
+  std::shared_ptr<NodeEngine> engine;  ///< where all ranks are on one node and share memory
+  std::string engine_problem;          ///< why they do not share memory
+  std::atomic<int> under_way = 0;      ///< operations that the communication thread has or will have
   std::chrono::milliseconds timeout{0};
   std::int64_t chunk_elements = 0;
   std::vector<std::byte> scratch;
@@ -30,8 +40,11 @@ struct Group {
 };
 
 /// A communicator of its own for the ranks of `parent` with equal colour; null for a negative one. Collective over the parent's
-/// ranks; runs on the communication thread.
-std::shared_ptr<Channel> open_channel(const Channel& parent, Group group);
+/// ranks; runs on the communication thread, which takes its work from `queue`.
+std::shared_ptr<Channel> open_channel(const Channel& parent, Group group, const std::shared_ptr<OperationQueue>& queue);
+
+/// Frees its MPI communicators. Collective; runs on the communication thread.
+void close_channel(Channel& channel);
 
 /// The program's own communicator with what is known without talking to anyone: enough to open a channel from.
 std::shared_ptr<Channel> borrow_channel(MPI_Comm comm, std::chrono::milliseconds timeout, std::int64_t chunk_elements);

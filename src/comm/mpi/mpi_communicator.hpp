@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "comm/mpi/channel.hpp"
+#include "comm/mpi/node_engine.hpp"
 #include "comm/mpi/runtime.hpp"
 #include "ddpkit/comm/communicator.hpp"
 
@@ -33,6 +34,9 @@ class MpiCommunicator final : public Communicator {
   void do_abort(const Error& reason) noexcept override;
 
   Work issue(const Signature& signature, std::string_view tag, std::function<void()> body);
+  Work enqueue(const Signature& signature, std::string_view tag, std::function<void()> body);
+  Work issue_on_node(NodeOperation operation);
+  bool on_node(const ConstBuffer& in) const;
   void close();
 
   std::shared_ptr<Runtime> runtime_;

@@ -12,6 +12,10 @@ namespace ddpkit::mpi {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+constexpr std::chrono::milliseconds kChoreInterval{1};
+}
+
 Operation::Operation(std::shared_ptr<OperationQueue> queue, std::shared_ptr<Channel> channel, Plan plan)
     : queue_(std::move(queue)), channel_(std::move(channel)), plan_(std::move(plan)) {}
 
@@ -36,6 +40,7 @@ void Operation::finish(std::exception_ptr error) noexcept {
     error_ = std::move(error);
     done_.store(true, std::memory_order_release);
   }
+  --channel_->under_way;
   finished_.notify_all();
 }
 
@@ -53,12 +58,14 @@ void Operation::block() {
   const auto since = Clock::now();
   // A long queue is no failure: only the operation that the thread is in counts against the limit.
   const auto deadline = [&] { return std::max(since, queue_->last_start()) + channel_->timeout; };
-  std::unique_lock lock(mutex_);
-  while (!finished_.wait_until(lock, deadline(), [this] { return finished(); }))
-    if (Clock::now() >= deadline()) {
-      lock.unlock();
-      expire();
-    }
+  for (;;) {
+    queue_->do_chores();  // others may wait for this rank's part in what was begun and not waited for
+    std::unique_lock lock(mutex_);
+    if (finished_.wait_for(lock, kChoreInterval, [this] { return finished(); })) return;
+    if (Clock::now() < deadline()) continue;
+    lock.unlock();
+    expire();
+  }
 }
 
 // The thread can be stuck in an earlier operation, perhaps of another communicator: that one is to blame.

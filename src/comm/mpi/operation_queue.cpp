@@ -76,6 +76,16 @@ void OperationQueue::retire() {
   current_ = nullptr;
 }
 
+void OperationQueue::add_chore(Chore chore) {
+  const std::lock_guard lock(chores_mutex_);
+  chores_.push_back(std::move(chore));
+}
+
+void OperationQueue::do_chores(const void* busy) {
+  const std::unique_lock lock(chores_mutex_, std::try_to_lock);
+  if (lock) std::erase_if(chores_, [busy](const Chore& chore) { return !chore(busy); });
+}
+
 void OperationQueue::fail(const CommError& error) {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = error;

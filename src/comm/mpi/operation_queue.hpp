@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "comm/mpi/operation.hpp"
 #include "ddpkit/base/error.hpp"
@@ -29,6 +30,12 @@ class OperationQueue {
 
   /// Takes and runs operations until closed. The body of the communication thread.
   void run() noexcept;
+
+  /// What a thread does while it waits for anything. It is told what that thread is busy with already, and says whether it is
+  /// to be kept.
+  using Chore = std::function<bool(const void* busy)>;
+  void add_chore(Chore chore);
+  void do_chores(const void* busy = nullptr);
 
   void fail(const CommError& error);
   void throw_if_failed() const;
@@ -55,6 +62,8 @@ class OperationQueue {
   std::atomic<bool> news_ = false;  // something waits or the queue is closed; lets the thread look without the lock
   bool closed_ = false;
   std::atomic<std::chrono::steady_clock::rep> last_start_ = 0;
+  std::mutex chores_mutex_;
+  std::vector<Chore> chores_;
 };
 
 }  // namespace ddpkit::mpi

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,9 +18,11 @@ class ProgressTable {
  public:
   ProgressTable() = default;  ///< knows nothing; for the time before there is one
 
-  /// Collective over `node`, the ranks of one node. `members` are their ranks in the communicator, in order of `node`;
-  /// `world_size` counts those of other nodes too. Where sharing is forbidden the table knows of this rank only.
-  ProgressTable(MPI_Comm node, std::vector<int> members, int world_size);
+  static std::size_t bytes(std::size_t ranks) { return ranks * sizeof(Row); }
+
+  /// In zeroed memory that the ranks of a node share. `members` are their ranks in the communicator, in order of the node;
+  /// `world_size` counts those of other nodes too. Without memory the table knows of this rank only.
+  ProgressTable(std::shared_ptr<std::byte> memory, std::vector<int> members, std::size_t mine, int world_size);
 
   void enter(std::uint64_t sequence, const Signature& signature) noexcept;
   void leave(std::uint64_t sequence) noexcept;
@@ -39,7 +40,6 @@ class ProgressTable {
     char to_cache_line[32];
   };
 
-  bool map_shared(MPI_Comm node, std::size_t bytes);
   std::optional<Signature> in_progress(std::size_t member, std::uint64_t sequence) const noexcept;
 
   std::shared_ptr<Row> rows_;

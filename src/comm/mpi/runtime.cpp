@@ -111,7 +111,7 @@ void Runtime::stop_thread() {
 
 std::shared_ptr<Channel> Runtime::open(std::shared_ptr<Channel> parent, Operation::Plan plan, Group group) {
   const auto opened = std::make_shared<std::shared_ptr<Channel>>();
-  plan.body = [parent, opened, group] { *opened = open_channel(*parent, group); };
+  plan.body = [parent, opened, group, queue = queue_] { *opened = open_channel(*parent, group, queue); };
   const auto operation = std::make_shared<Operation>(queue_, parent, std::move(plan));
   queue_->push(operation);
   operation->wait();
