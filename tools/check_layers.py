@@ -11,7 +11,7 @@ import sys
 LAYERS = [
     ("base",), ("comm",), ("observe",), ("checkpoint",), ("schedule",), ("data",), ("batch",), ("config",),
     # LibTorch from here on.
-    ("tensor",), ("reduce", "optim"), ("step",), ("train",), ("tune",), ("app",),
+    ("tensor",), ("reduce",), ("optim",), ("step",), ("train",), ("tune",), ("app",),
 ]
 TORCH_FREE = {"base", "comm", "observe", "checkpoint", "schedule", "data", "batch", "config", "testing"}
 RANK = {layer: level for level, layers in enumerate(LAYERS) for layer in layers}

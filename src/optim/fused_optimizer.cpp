@@ -9,11 +9,13 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/optim/grad_norm.hpp"
 #include "ddpkit/tensor/copy_into.hpp"
 
 namespace ddpkit {
@@ -165,15 +167,27 @@ void FusedOptimizer::count_updates(PlannedPass& pass) {
     *pass.steps[i].mutable_data_ptr<float>() = static_cast<float>(pass.slots[i]->updates);
 }
 
-void FusedOptimizer::step(const UpdateContext& context) {
+double FusedOptimizer::step(const UpdateContext& context) {
   const at::NoGradGuard no_grad;
   prepare();
-  for (PlannedPass& pass : plan_passes(context)) {
-    set_scale(pass, context.grad_scale);
+  std::vector<PlannedPass> passes = plan_passes(context);
+  const double norm = context.grad_scale * global_norm(defined_gradients());
+  if (!std::isfinite(norm)) return norm;
+  const double scale = scale_after_clipping(context, norm);
+  for (PlannedPass& pass : passes) {
+    set_scale(pass, scale);
     count_updates(pass);
     run(pass);
   }
   ++updates_;
+  return norm;
+}
+
+std::vector<at::Tensor> FusedOptimizer::defined_gradients() const {
+  std::vector<at::Tensor> gradients;
+  for (const Slot& slot : slots_)
+    if (slot.parameter.grad().defined()) gradients.push_back(slot.parameter.grad());
+  return gradients;
 }
 
 void FusedOptimizer::zero_grad() {

@@ -106,6 +106,10 @@ double clip_factor(double norm, double max_norm) {
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
 
+double scale_after_clipping(const UpdateContext& context, double norm) {
+  return context.clip_norm > 0 ? context.grad_scale * clip_factor(norm, context.clip_norm) : context.grad_scale;
+}
+
 bool all_finite(std::span<const at::Tensor> gradients) {
   return std::isfinite(global_norm(gradients));
 }

@@ -6,12 +6,14 @@
 #include <torch/optim/optimizer.h>
 #include <torch/serialize.h>
 
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #include <string>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/optim/grad_norm.hpp"
 
 namespace ddpkit {
 namespace {
@@ -50,24 +52,26 @@ void TorchOptimizer::set_lr(double lr) {
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(lr * lr_factors_[i]);
 }
 
-void TorchOptimizer::scale_gradients(double grad_scale) {
-  if (grad_scale == 1) return;
+std::vector<at::Tensor> TorchOptimizer::defined_gradients() const {
   std::vector<at::Tensor> gradients;
   for (auto& group : optimizer_.param_groups())
     for (auto& parameter : group.params())
       if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-  if (gradients.empty()) return;
-  at::_foreach_mul_(gradients, grad_scale);
+  return gradients;
 }
 
-void TorchOptimizer::step(const UpdateContext& context) {
+double TorchOptimizer::step(const UpdateContext& context) {
   set_lr(context.lr);
-  {
+  const std::vector<at::Tensor> gradients = defined_gradients();
+  const double norm = context.grad_scale * global_norm(gradients);
+  if (!std::isfinite(norm)) return norm;
+  if (const double scale = scale_after_clipping(context, norm); scale != 1 && !gradients.empty()) {
     const at::NoGradGuard no_grad;
-    scale_gradients(context.grad_scale);
+    at::_foreach_mul_(gradients, scale);
   }
   optimizer_.step();
   ++updates_;
+  return norm;
 }
 
 void TorchOptimizer::zero_grad() {

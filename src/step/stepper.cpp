@@ -13,7 +13,6 @@
 #include "ddpkit/base/random.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
-#include "ddpkit/optim/grad_norm.hpp"
 #include "ddpkit/tensor/out_of_memory.hpp"
 #include "ddpkit/tensor/seed.hpp"
 
@@ -248,14 +247,8 @@ void Stepper::update_or_end(double scale, StepResult& result) {
 }
 
 void Stepper::update(double scale, StepResult& result) {
-  const std::vector<at::Tensor> gradients = reducer_.gradients();
-  result.grad_norm = scale * global_norm(gradients);
-  if (!std::isfinite(result.grad_norm)) {
-    refuse_update("a gradient", result);
-    return;
-  }
-  if (options_.clip_norm > 0) scale *= clip_factor(result.grad_norm, options_.clip_norm);
-  optimizer_.step({.lr = result.lr, .grad_scale = scale});
+  result.grad_norm = optimizer_.step({.lr = result.lr, .grad_scale = scale, .clip_norm = options_.clip_norm});
+  if (!std::isfinite(result.grad_norm)) refuse_update("a gradient", result);
 }
 
 /// All ranks come here together, so that they may tell each other what each has seen.

@@ -23,7 +23,7 @@ class FusedOptimizer : public Optimizer {
   void set_parameters(std::vector<NamedTensor> parameters);
 
   void prepare() final;
-  void step(const UpdateContext& context) final;
+  double step(const UpdateContext& context) final;
   void zero_grad() final;
   std::vector<NamedTensor> state() final;
   void load_state(std::span<const NamedTensor> state) final;
@@ -67,6 +67,7 @@ class FusedOptimizer : public Optimizer {
 
   SlotState make_state(const at::Tensor& parameter) const;
   at::Tensor scale_like(const at::Tensor& parameter);
+  std::vector<at::Tensor> defined_gradients() const;
   std::vector<PlannedPass> plan_passes(const UpdateContext& context);
   PlannedPass& pass_for(std::vector<PlannedPass>& passes, const Slot& slot, const UpdateContext& context) const;
   void set_scale(PlannedPass& pass, double grad_scale);

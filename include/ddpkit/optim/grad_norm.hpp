@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "ddpkit/optim/update_context.hpp"
+
 namespace ddpkit {
 
 /// The 2-norm of all gradients together; undefined ones are passed over. float32, float64, float16 and bfloat16; UsageError for
@@ -17,6 +19,10 @@ double global_norm(std::span<const at::Tensor> gradients);
 /// What gradients of this norm are multiplied by so that it becomes `max_norm` at most: min(1, max_norm / (norm + 1e-6)), the
 /// same as torch's clip_grad_norm_.
 double clip_factor(double norm, double max_norm);
+
+/// What the gradients are still to be multiplied by in an update: `context.grad_scale`, and less where the norm, which that
+/// scale is part of already, is above `context.clip_norm`.
+double scale_after_clipping(const UpdateContext& context, double norm);
 
 /// Whether global_norm of the gradients is finite.
 bool all_finite(std::span<const at::Tensor> gradients);

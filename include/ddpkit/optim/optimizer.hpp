@@ -20,10 +20,12 @@ class Optimizer {
   /// will: what exists stays. When memory runs out (c10::OutOfMemoryError) nothing has changed.
   virtual void prepare() = 0;
 
-  /// One update. Begins with prepare(), and allocates nothing once it has begun to write; after a prepare() it allocates
-  /// nothing at all, as long as gradients lie in memory as their parameters do, which reducers see to. What the gradients hold
-  /// afterwards is not specified. Throws UsageError that names the parameter when a gradient is sparse.
-  virtual void step(const UpdateContext& context) = 0;
+  /// One update, unless the gradients are not finite: then nothing has changed. Returns the global norm of the scaled gradients
+  /// before clipping, which tells which of the two it was. Begins with prepare(), and allocates nothing once it has begun to
+  /// write; after a prepare() it allocates nothing at all, as long as gradients lie in memory as their parameters do, which
+  /// reducers see to. What the gradients hold afterwards is not specified. Throws UsageError that names the parameter when a
+  /// gradient is sparse.
+  virtual double step(const UpdateContext& context) = 0;
 
   /// Makes all gradients undefined.
   virtual void zero_grad() = 0;

@@ -22,7 +22,7 @@ class TorchOptimizer final : public Optimizer {
   explicit TorchOptimizer(torch::optim::Optimizer& optimizer);
 
   void prepare() override {}
-  void step(const UpdateContext& context) override;
+  double step(const UpdateContext& context) override;
   void zero_grad() override;
   std::vector<NamedTensor> state() override;
   void load_state(std::span<const NamedTensor> state) override;
@@ -31,7 +31,7 @@ class TorchOptimizer final : public Optimizer {
  private:
   void meet_new_groups();
   void set_lr(double lr);
-  void scale_gradients(double grad_scale);
+  std::vector<at::Tensor> defined_gradients() const;
 
   torch::optim::Optimizer& optimizer_;
   double default_lr_;

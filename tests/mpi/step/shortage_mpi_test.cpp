@@ -292,7 +292,7 @@ TEST_CASE("an optimizer that runs out of memory while it updates ends the job wi
   class Hungry final : public Optimizer {
    public:
     void prepare() override {}
-    void step(const UpdateContext&) override { run_out(); }
+    double step(const UpdateContext&) override { run_out(); }
     void zero_grad() override {}
     std::vector<NamedTensor> state() override { return {}; }
     void load_state(std::span<const NamedTensor>) override {}
