@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "optim/adam_moments.hpp"
+#include "optim/update_rule.hpp"
 
 namespace ddpkit {
 
 FusedAdam::FusedAdam(std::vector<NamedTensor> parameters, const OptimizerOptions& options)
-    : FusedOptimizer(std::move(parameters), options, adam_moments(options)) {}
+    : FusedOptimizer(std::move(parameters), options, moment_names(options)) {}
 
 void FusedAdam::run(const Pass& pass) {
   at::_fused_adam_(pass.parameters, pass.gradients, pass.moments[0], pass.moments[1], /*max_exp_avg_sqs=*/{}, pass.steps,

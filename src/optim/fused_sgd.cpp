@@ -4,25 +4,12 @@
 
 #include <utility>
 
-#include "ddpkit/base/error.hpp"
-#include "ddpkit/base/text.hpp"
 #include "optim/narrow_sgd.hpp"
+#include "optim/update_rule.hpp"
 
 namespace ddpkit {
-namespace {
-
-std::vector<std::string> sgd_moments(const OptimizerOptions& options) {
-  if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
-    throw ConfigError(text("optimizer.nesterov needs momentum above 0 and dampening 0; got momentum ", options.momentum,
-                           " and dampening ", options.dampening));
-  if (options.momentum == 0) return {};
-  return {"momentum_buffer"};
-}
-
-}  // namespace
-
 FusedSgd::FusedSgd(std::vector<NamedTensor> parameters, const OptimizerOptions& options)
-    : FusedOptimizer(std::move(parameters), options, sgd_moments(options)) {}
+    : FusedOptimizer(std::move(parameters), options, moment_names(options)) {}
 
 void FusedSgd::run(const Pass& pass) {
   const at::Tensor& sample = pass.parameters.front();
