@@ -12,17 +12,13 @@ std::int64_t aligned_elements(const GradientSpec& gradient) {
   return (gradient.elements + unit - 1) / unit * unit;
 }
 
-std::size_t aligned_bytes(const GradientSpec& gradient) {
-  return static_cast<std::size_t>(aligned_elements(gradient)) * size_of(gradient.dtype);
-}
-
 /// Index of the first gradient, counted from the front, that is not in its type's tail bucket.
 std::size_t tail_end(std::span<const GradientSpec> gradients, DType dtype, std::size_t tail_bytes) {
   std::size_t bytes = 0;
   bool empty = true;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i].dtype != dtype) continue;
-    bytes += aligned_bytes(gradients[i]);
+    bytes += slot_bytes(gradients[i]);
     if (!empty && bytes > tail_bytes) return i;
     empty = false;
   }
@@ -42,7 +38,7 @@ std::vector<Bucket> cut(std::span<const GradientSpec> gradients, DType dtype, co
     if (gradients[i].dtype != dtype) continue;
     const bool tail_begins =
         !buckets.empty() && i < first_outside_tail && buckets.back().slots.back().parameter >= first_outside_tail;
-    const bool full = !buckets.empty() && buckets.back().bytes() + aligned_bytes(gradients[i]) > limits.bucket_bytes;
+    const bool full = !buckets.empty() && buckets.back().bytes() + slot_bytes(gradients[i]) > limits.bucket_bytes;
     if (buckets.empty() || tail_begins || full) buckets.push_back({.dtype = dtype});
     append(buckets.back(), i, gradients[i]);
   }
@@ -50,6 +46,16 @@ std::vector<Bucket> cut(std::span<const GradientSpec> gradients, DType dtype, co
 }
 
 }  // namespace
+
+std::size_t slot_bytes(const GradientSpec& gradient) {
+  return static_cast<std::size_t>(aligned_elements(gradient)) * size_of(gradient.dtype);
+}
+
+Bucket make_bucket(std::span<const GradientSpec> gradients, std::span<const std::size_t> numbers) {
+  Bucket bucket{.dtype = gradients[numbers.front()].dtype};
+  for (const std::size_t number : numbers) append(bucket, number, gradients[number]);
+  return bucket;
+}
 
 BucketPlan plan_buckets(std::span<const GradientSpec> gradients, const BucketLimits& limits) {
   BucketPlan plan;

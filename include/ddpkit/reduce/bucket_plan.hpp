@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ddpkit/base/dtype.hpp"
@@ -50,5 +52,16 @@ struct BucketLimits {
 /// makes them; a bucket closes when the next gradient of its type would pass its limit, so one that is larger than the limit
 /// has a bucket to itself. Buckets are ordered by their last gradient, the moment at which they can be sent.
 BucketPlan plan_buckets(std::span<const GradientSpec> gradients, const BucketLimits& limits);
+
+/// What a gradient takes of a bucket. Pure.
+std::size_t slot_bytes(const GradientSpec& gradient);
+
+/// One bucket of the gradients with these numbers, in this order: at least one, all of one type. Pure.
+Bucket make_bucket(std::span<const GradientSpec> gradients, std::span<const std::size_t> numbers);
+
+/// The gradients of each bucket by number, "5,4;3,2,1,0", and the plan that it says. Nothing when it does not name each of
+/// these gradients once, or mixes types in a bucket. Pure.
+std::string to_text(const BucketPlan& plan);
+std::optional<BucketPlan> plan_from_text(std::string_view text, std::span<const GradientSpec> gradients);
 
 }  // namespace ddpkit
