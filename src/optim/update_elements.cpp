@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "base/narrow_float.hpp"
+#include "base/vector_width.hpp"
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "optim/make_element.hpp"
@@ -33,44 +34,28 @@ template <class T, class Rule>
 }
 
 template <class T, class Rule>
-void update_narrow(const Rule& rule, const UpdateStrip& strip) {
-  update_all<T>(rule, strip);
-}
-
-#if defined(__x86_64__)
-template <class T, class Rule>
-[[gnu::target("avx2")]] void update_wide(const Rule& rule, const UpdateStrip& strip) {
+void update_basic(const Rule& rule, const UpdateStrip& strip) {
   update_all<T>(rule, strip);
 }
 
 template <class T, class Rule>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void update_widest(const Rule& rule, const UpdateStrip& strip) {
+DDPKIT_TARGET_AVX2 void update_avx2(const Rule& rule, const UpdateStrip& strip) {
   update_all<T>(rule, strip);
 }
 
-enum class Width { narrow, wide, widest };
-
-Width width_of_this_machine() {
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return Width::widest;
-  return __builtin_cpu_supports("avx2") ? Width::wide : Width::narrow;
+template <class T, class Rule>
+DDPKIT_TARGET_AVX512 void update_avx512(const Rule& rule, const UpdateStrip& strip) {
+  update_all<T>(rule, strip);
 }
 
 template <class T, class Rule>
 void update(const Rule& rule, const UpdateStrip& strip) {
-  static const Width width = width_of_this_machine();
-  switch (width) {
-    case Width::widest: return update_widest<T>(rule, strip);
-    case Width::wide: return update_wide<T>(rule, strip);
-    case Width::narrow: return update_narrow<T>(rule, strip);
+  switch (vector_width()) {
+    case VectorWidth::avx512: return update_avx512<T>(rule, strip);
+    case VectorWidth::avx2: return update_avx2<T>(rule, strip);
+    case VectorWidth::basic: return update_basic<T>(rule, strip);
   }
 }
-#else
-template <class T, class Rule>
-void update(const Rule& rule, const UpdateStrip& strip) {
-  update_narrow<T>(rule, strip);
-}
-#endif
 
 template <class T>
 void update_as(const UpdateRule& rule, const UpdateStrip& strip) {

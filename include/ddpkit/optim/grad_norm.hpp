@@ -11,7 +11,7 @@ namespace ddpkit {
 /// The 2-norm of all gradients together; undefined ones are passed over. float32, float64, float16 and bfloat16; UsageError for
 /// others. Not finite exactly when a gradient is not finite, or when the sum of squares of float64 values is beyond double's
 /// range: so one pass answers both questions.
-/// Squares are added in double within blocks of 65536 elements of a tensor, then block by block in the order given. On a CPU
+/// Squares are added in double within blocks of 16384 elements of a tensor, then block by block in the order given. On a CPU
 /// the result is therefore the same to the bit for any number of threads and however gradients are packed into buckets. CUDA
 /// gradients go through LibTorch's own operators, in its order; the host waits for the value.
 double global_norm(std::span<const at::Tensor> gradients);
