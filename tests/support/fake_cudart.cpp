@@ -31,7 +31,7 @@ void FakeGpu::reset() {
   stream_log.clear();
   failed_call.clear();
   default_streams.clear();
-  live = aborts = destroys = registrations = 0;
+  live = aborts = destroys = registrations = windows = 0;
 }
 
 int FakeGpu::count(std::string_view call) const {

@@ -50,6 +50,7 @@ class FakeGpu {
   int aborts = 0;
   int destroys = 0;
   int registrations = 0;  ///< live ones
+  int windows = 0;        ///< live ones
 
   void reset();
   int count(std::string_view call) const;

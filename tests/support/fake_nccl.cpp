@@ -47,6 +47,7 @@ struct Group {
   std::vector<ncclComm*> members;               // by rank
   std::map<std::uint64_t, Collective> waiting;  // by number
   std::map<std::uint64_t, std::vector<SplitWish>> splits;
+  std::map<std::uint64_t, std::vector<std::size_t>> windows;  // bytes of those that came, by number
 
   int joined = 0;
 
@@ -76,9 +77,10 @@ struct ncclComm {
   int rank = 0;
   std::uint64_t issued = 0;
   std::uint64_t splits = 0;
+  std::uint64_t windows = 0;
   int polls_left = 0;
   bool finalized = false;
-  bool splitting = false;
+  bool meeting = false;  // the others have not come to the same call yet
   ncclResult_t error = ncclSuccess;
   std::vector<std::shared_ptr<FakeOp>> ops;
   std::shared_ptr<FakeOp> not_yet_on_stream;  // NCCL is still at it
@@ -240,6 +242,11 @@ void finish_split(std::vector<SplitWish> wishes) {
   }
 }
 
+void end_meeting(const Group& group) {
+  for (ncclComm* member : group.members)
+    if (member != nullptr) member->meeting = false;
+}
+
 void leave(ncclComm* comm) {
   if (comm->group)
     for (ncclComm*& member : comm->group->members)
@@ -285,11 +292,10 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* chil
   auto& wishes = comm->group->splits[comm->splits++];
   wishes.push_back({*child, color, key, comm->rank});
   std::sort(wishes.begin(), wishes.end(), [](const SplitWish& a, const SplitWish& b) { return a.rank < b.rank; });
-  comm->splitting = true;
+  comm->meeting = true;
   if (static_cast<int>(wishes.size()) == comm->group->size) {
     finish_split(wishes);
-    for (ncclComm* member : comm->group->members)
-      if (member != nullptr) member->splitting = false;
+    end_meeting(*comm->group);
   }
   return ncclInProgress;
 }
@@ -298,7 +304,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   FAKE_NCCL_CALL("ncclCommGetAsyncError");
   const auto planned = gpu.behaviour.async_errors.find(comm->rank);
   if (planned != gpu.behaviour.async_errors.end()) comm->error = planned->second;
-  const bool unfinished = !comm->group || !comm->group->complete() || comm->splitting || comm->polls_left-- > 0 ||
+  const bool unfinished = !comm->group || !comm->group->complete() || comm->meeting || comm->polls_left-- > 0 ||
                           (comm->finalized && gpu.behaviour.finalize_hangs);
   if (!unfinished) put_on_stream(comm);
   *error = comm->error != ncclSuccess ? comm->error : unfinished ? ncclInProgress : ncclSuccess;
@@ -360,6 +366,25 @@ ncclResult_t ncclCommRegister(const ncclComm_t, void* data, std::size_t, void** 
 ncclResult_t ncclCommDeregister(const ncclComm_t, void*) {
   FAKE_NCCL_CALL("ncclCommDeregister");
   --gpu.registrations;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* data, std::size_t bytes, ncclWindow_t* window, int flags) {
+  FAKE_NCCL_CALL("ncclCommWindowRegister");
+  if (flags != NCCL_WIN_COLL_SYMMETRIC) return ncclInvalidArgument;
+  std::vector<std::size_t>& sizes = comm->group->windows[comm->windows++];
+  sizes.push_back(bytes);
+  if (sizes.front() != bytes) return ncclInvalidUsage;
+  *window = static_cast<ncclWindow_t>(data);
+  ++gpu.windows;
+  comm->meeting = true;
+  if (static_cast<int>(sizes.size()) == comm->group->size) end_meeting(*comm->group);
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t) {
+  FAKE_NCCL_CALL("ncclCommWindowDeregister");
+  --gpu.windows;
   return ncclSuccess;
 }
 

@@ -2,6 +2,7 @@
 
 #include "comm/nccl/api_error.hpp"
 #include "comm/nccl/handles.hpp"
+#include "comm/nccl/window.hpp"
 
 namespace ddpkit::nccl {
 
@@ -23,6 +24,10 @@ NcclBlock::NcclBlock(std::shared_ptr<Session> session, std::size_t bytes, std::u
   }
 }
 
+void NcclBlock::share() {
+  if (data != nullptr) window_ = open_window(*session_, {.name = "allocate", .sequence = id, .bytes = size}, data, size);
+}
+
 NcclBlock::~NcclBlock() {
   if (data == nullptr) return;
   session_->drain();  // with a limit, which waiting for the device has not
@@ -31,6 +36,7 @@ NcclBlock::~NcclBlock() {
     cudaDeviceSynchronize();
   } catch (const Error&) {  // the device is lost, and with it whatever used the memory
   }
+  close_window(*session_, window_);
   session_->invoke_quietly([this](ncclComm_t comm) { return ncclCommDeregister(comm, registration_); });
   ncclMemFree(data);
 }

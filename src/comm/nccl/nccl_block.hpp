@@ -13,12 +13,17 @@ class NcclBlock final : public Memory::Block {
  public:
   NcclBlock(std::shared_ptr<Session> session, std::size_t bytes, std::uint64_t number);
   ~NcclBlock() override;
+
+  /// The collective part of the registration, for when every rank has its memory.
+  void share();
+
   NcclBlock(const NcclBlock&) = delete;
   NcclBlock& operator=(const NcclBlock&) = delete;
 
  private:
   std::shared_ptr<Session> session_;
   void* registration_ = nullptr;
+  void* window_ = nullptr;
 };
 
 }  // namespace ddpkit::nccl

@@ -110,6 +110,7 @@ Memory NcclCommunicator::do_allocate(std::size_t bytes) {
     throw on_all_ranks(
         CommError(text("rank ", this->rank(), ": allocate: no ", bytes, " bytes on rank ", rank, why), ExitStatus::internal));
   }
+  if (!alone()) block->share();
   return Memory(std::move(block));
 }
 
@@ -186,7 +187,8 @@ Work NcclCommunicator::issue(Operation operation, std::string_view name, const C
     throw UsageError(text(describe(rank(), operation),
                           ": input and output are used on different streams; order one after the "
                           "other and pass both with the same"));
-  if (in.count == 0 && out.count == 0) {  // on all ranks alike
+  const bool nothing_to_do = (in.count == 0 && out.count == 0) || (alone() && in.data == out.data);
+  if (nothing_to_do) {  // on all ranks alike
     session_->check(operation);
     return Work();
   }

@@ -16,6 +16,7 @@ namespace ddpkit::nccl {
 
 /// NCCL on one device. Each collective runs on the communicator's own stream, after what its buffers' stream holds when it is
 /// issued; Work::wait lets that stream go on after it. The host blocks in barrier, allocate, split and Work::synchronize only.
+/// A single rank puts nothing on any stream for what is in place.
 class NcclCommunicator final : public Communicator {
  public:
   struct Options {
@@ -45,6 +46,7 @@ class NcclCommunicator final : public Communicator {
   std::unique_ptr<Communicator> do_split(int color, int key) override;
   void do_abort(const Error& reason) noexcept override;
 
+  bool alone() const noexcept { return members_.size() == 1; }
   Operation next(std::string_view name, std::string_view tag, std::size_t bytes);
   void check_place(const Operation& operation, const Device& device, std::size_t count) const;
   template <class Call>

@@ -200,10 +200,18 @@ TEST_CASE("allocated memory has the same number on all ranks and is registered")
     comm.all_reduce(data, ReduceOp::sum).synchronize();
     demand(*static_cast<float*>(data.data) == 4.0F, "sum");
     const std::lock_guard lock(gpu.mutex);
-    demand(gpu.registrations >= 2, "registered");
+    demand(gpu.registrations >= 2 && gpu.windows >= 2, "registered");
   });
+  CHECK(gpu.count("ncclCommWindowRegister") == 4);
   CHECK(gpu.registrations == 0);
+  CHECK(gpu.windows == 0);
   CHECK(gpu.live == 0);
+}
+
+TEST_CASE("a rank alone has nobody to share its memory with") {
+  FakeGpu& gpu = fresh_gpu();
+  const Memory memory = lone_rank()->allocate(64);
+  CHECK(gpu.count("ncclCommWindowRegister") == 0);
 }
 
 TEST_CASE("memory outlives its communicator") {
