@@ -22,6 +22,13 @@ if(DDPKIT_MPI STREQUAL "ON" AND NOT DDPKIT_HAVE_MPI)
   message(FATAL_ERROR "DDPKIT_MPI=ON but no MPI was found; install libopenmpi-dev or set DDPKIT_MPI=AUTO")
 endif()
 
+if(DDPKIT_BUILD_BENCHMARKS)
+  if(NOT DDPKIT_HAVE_MPI)
+    message(FATAL_ERROR "DDPKIT_BUILD_BENCHMARKS=ON but no MPI was found; install libopenmpi-dev")
+  endif()
+  find_package(benchmark REQUIRED)
+endif()
+
 find_package(LibTorch 2.11 REQUIRED)
 
 set(DDPKIT_HAVE_CUDA OFF)

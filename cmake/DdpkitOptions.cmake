@@ -2,6 +2,7 @@
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 option(DDPKIT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(DDPKIT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(DDPKIT_BUILD_BENCHMARKS "Build the benchmarks, which need an MPI and Google Benchmark" OFF)
 option(DDPKIT_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(DDPKIT_WERROR "Warnings are errors" OFF)
 option(DDPKIT_VERIFY_HEADERS "Compile each public header alone (target all_verify_interface_header_sets)" OFF)

@@ -6,6 +6,7 @@ deps="$checkout/.deps"
 
 build_packages=(g++ cmake ninja-build libopenmpi-dev openmpi-bin libyaml-cpp-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   zlib1g-dev libxxhash-dev libeigen3-dev python3 python3-venv)
+benchmark_packages=("${build_packages[@]}" libbenchmark-dev dataset-fashion-mnist)
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
