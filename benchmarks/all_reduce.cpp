@@ -121,7 +121,7 @@ void run_large(bench::Session& session, ddpkit::Communicator& comm) {
   if (session.rival != nullptr)
     c.rounds.add("gloo", [&](int n) { return session.rival->block(std::to_string(c.size().bytes), n); });
   c.rounds.run();
-  session.report.keep(c.size().title, c.rounds);
+  session.report.keep(c.size().title, c.rounds.samples());
   report_speed_up(session, c, "C1", "MPI_Allreduce", 3.3);
   bench::Row gloo{.id = "C2", .what = c.size().title + ", 2 ranks", .against = "gloo", .target = bench::at_least(6)};
   if (session.rival == nullptr) {
@@ -140,7 +140,7 @@ void run_one(bench::Session& session, ddpkit::Communicator& comm, std::size_t by
   Case c(session, comm, size);
   if (bytes >= 1 << 20) add_floor(c.rounds, session, bytes);
   c.rounds.run();
-  session.report.keep(size.title, c.rounds);
+  session.report.keep(size.title, c.rounds.samples());
   report_speed_up(session, c, id, "MPI_Allreduce", target);
 }
 

@@ -1,8 +1,10 @@
 #include "harness/report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/figures.hpp"
@@ -68,8 +70,8 @@ void Report::add(Row row) {
   rows_.push_back(std::move(row));
 }
 
-void Report::keep(const std::string& title, const Rounds& rounds) {
-  samples_[title] = rounds.samples();
+void Report::keep(const std::string& title, std::map<std::string, std::vector<double>> seconds) {
+  samples_[title] = std::move(seconds);
 }
 
 void Report::print() const {

@@ -7,7 +7,6 @@
 
 #include "harness/estimate.hpp"
 #include "harness/machine.hpp"
-#include "harness/rounds.hpp"
 
 namespace bench {
 
@@ -48,7 +47,7 @@ class Report {
 
   void add(Row row);
   /// Keeps seconds per iteration of all variants of a case, for the JSON.
-  void keep(const std::string& title, const Rounds& rounds);
+  void keep(const std::string& title, std::map<std::string, std::vector<double>> seconds);
 
   void print() const;
   /// Throws StorageError when the file cannot be written.
