@@ -1,30 +1,17 @@
 #include "ddpkit/config/load_config.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <utility>
 
 #include "config/field_reader.hpp"
 #include "config/problems.hpp"
+#include "config/read_text_file.hpp"
 #include "config/yaml_tree.hpp"
-#include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/config/check.hpp"
 
 namespace ddpkit {
 namespace {
-
-std::string read_file(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string content(kLargestRunFile + 1, '\0');  // one more than is accepted, so that an endless file ends
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || file.bad()) throw StorageError(text(path, ": the run file cannot be read: ", std::strerror(errno)));
-  return content;
-}
 
 std::map<std::string, std::string> texts_of(const RunConfig& config) {
   std::map<std::string, std::string> texts;
@@ -73,7 +60,7 @@ class Loader {
 
   void merge_file(const std::string& path) {
     const Source source{.kind = Source::Kind::file, .name = path, .order = 0};
-    merge(source, read_yaml(read_file(path), source, problems_));
+    merge(source, read_yaml(read_text_file(path, "the run file"), source, problems_));
   }
 
   void merge_override(const std::string& typed, int order) {
