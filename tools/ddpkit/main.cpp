@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   ddpkit::tool::add_config_verb(app);
   ddpkit::tool::add_plan_verb(app);
   ddpkit::tool::add_schema_verb(app);
+  ddpkit::tool::add_simulate_verb(app);
   ddpkit::tool::add_verify_verb(app);
   try {
     app.parse(argc, argv);

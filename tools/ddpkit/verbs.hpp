@@ -17,6 +17,9 @@ void add_plan_verb(CLI::App& app);
 /// `ddpkit schema`: JSON Schema of run files, or the options page.
 void add_schema_verb(CLI::App& app);
 
+/// `ddpkit simulate`: a recorded step on a cluster that is only described.
+void add_simulate_verb(CLI::App& app);
+
 /// `ddpkit verify`: short runs of a program, judged in four dimensions.
 void add_verify_verb(CLI::App& app);
 
