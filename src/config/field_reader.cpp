@@ -49,9 +49,10 @@ std::string elsewhere(std::string_view name) {
   return found;
 }
 
-std::string hint_for_key(const std::string& key, const std::vector<std::string_view>& known) {
+std::string hint_for_key(const std::string& key, const std::vector<std::string_view>& known, FieldReader::Hints hints) {
   if (const std::string_view near = nearest_name(key, known); !near.empty()) return did_you_mean(near);
-  if (const std::string other = elsewhere(key); !other.empty()) return did_you_mean(other);
+  const std::string other = hints == FieldReader::Hints::run_file ? elsewhere(key) : "";
+  if (!other.empty()) return did_you_mean(other);
   std::string valid = "; valid here: ";
   for (const std::string_view name : known) valid.append(name == known.front() ? "" : ", ").append(name);
   return valid;
@@ -93,7 +94,7 @@ void FieldReader::refuse_unknown_keys(const YamlNode& section, const std::string
                                       const std::vector<std::string_view>& known) {
   for (const YamlEntry& entry : section.entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    const std::string hint = problems_.full() ? "" : hint_for_key(entry.key, known);
+    const std::string hint = problems_.full() ? "" : hint_for_key(entry.key, known, hints_);
     problems_.add(source_, entry.key_at, join_path(path, shortened(entry.key)), "unknown key" + hint);
   }
 }

@@ -16,8 +16,11 @@ namespace ddpkit {
 /// value came from goes to `origins`. All three must outlive the reader.
 class FieldReader {
  public:
-  FieldReader(const Source& source, Problems& problems, Origins& origins)
-      : source_(source), problems_(problems), origins_(origins) {}
+  /// Which names a misspelt key is compared with where nothing in its section is near.
+  enum class Hints { run_file, section };
+
+  FieldReader(const Source& source, Problems& problems, Origins& origins, Hints hints = Hints::run_file)
+      : source_(source), problems_(problems), origins_(origins), hints_(hints) {}
 
   template <FieldStruct T>
   void read(const YamlNode& node, const std::string& path, T& section, const Range& = {}) {
@@ -101,6 +104,7 @@ class FieldReader {
   const Source& source_;
   Problems& problems_;
   Origins& origins_;
+  Hints hints_;
 };
 
 }  // namespace ddpkit

@@ -1,7 +1,5 @@
 #include "ddpkit/config/read_simulation.hpp"
 
-#include <initializer_list>
-
 #include "config/field_reader.hpp"
 #include "config/problems.hpp"
 #include "config/read_text_file.hpp"
@@ -29,13 +27,24 @@ void visit_fields(Visitor& visit, ProfileFile& file) {
 /// A file on its way into a struct, with what is wrong in it.
 class StrictFile {
  public:
-  explicit StrictFile(const std::string& path) : source_{.kind = Source::Kind::file, .name = path} {}
+  /// `what` is its role in messages: "a step profile".
+  StrictFile(const std::string& path, const char* what) : source_{.kind = Source::Kind::file, .name = path}, what_(what) {
+    root_ = read_yaml(read_text_file(path, what), source_, problems_);
+    problems_.throw_if_any();
+  }
+
+  /// Refuses other documents at once, since nothing else in them would fit.
+  void require_format(std::string_view format) {
+    for (const YamlEntry& entry : root_.entries)
+      if (entry.key == "format" && entry.value.text == format) return;
+    problems_.add(source_, {}, "", text("is not ", what_, ": its format is not \"", format, "\""));
+    problems_.throw_if_any();
+  }
 
   template <class T>
-  void read(const char* what, T& value) {
-    const YamlNode root = read_yaml(read_text_file(source_.name, what), source_, problems_);
-    if (root.kind == YamlNode::Kind::null) problems_.add(source_, {}, "", text(what, " is empty"));
-    FieldReader(source_, problems_, origins_).read(root, "", value);
+  void read(T& value) {
+    if (root_.kind == YamlNode::Kind::null) problems_.add(source_, {}, "", text(what_, " is empty"));
+    FieldReader(source_, problems_, origins_, FieldReader::Hints::section).read(root_, "", value);
     problems_.throw_if_any();
   }
 
@@ -54,6 +63,8 @@ class StrictFile {
   Source source_;
   Problems problems_;
   Origins origins_;
+  const char* what_;
+  YamlNode root_;
 };
 
 void check_link(const ClusterLink& link, const std::string& name, const std::string& when, StrictFile& file) {
@@ -63,15 +74,6 @@ void check_link(const ClusterLink& link, const std::string& name, const std::str
     file.refuse(name + ".efficiency_low", text("must not be above efficiency, ", figure(link.efficiency)));
   if (link.efficiency_high && *link.efficiency_high < link.efficiency)
     file.refuse(name + ".efficiency_high", text("must not be below efficiency, ", figure(link.efficiency)));
-}
-
-void check_version(const ProfileFile& read, StrictFile& file) {
-  if (read.format != kStepProfileFormat)
-    file.refuse("format", text("expected \"", kStepProfileFormat, "\", got \"", read.format, "\"; is this another document?"));
-  else if (read.version != kStepProfileVersion)
-    file.refuse("version",
-                text("this ddpkit reads version ", kStepProfileVersion, ", got ", read.version, "; record it again"));
-  file.finish();
 }
 
 void check_gradients(const StepProfile& profile, StrictFile& file) {
@@ -107,9 +109,9 @@ void check_profile(const StepProfile& profile, StrictFile& file) {
 }  // namespace
 
 Cluster read_cluster(const std::string& path) {
-  StrictFile file(path);
+  StrictFile file(path, "a cluster's description");
   Cluster cluster;
-  file.read("the description of the cluster", cluster);
+  file.read(cluster);
   file.require("nodes", "the number of machines");
   file.require("ranks_per_node", "the ranks of each machine");
   if (cluster.ranks_per_node > 1) check_link(cluster.within, "within", "within a node", file);
@@ -119,10 +121,14 @@ Cluster read_cluster(const std::string& path) {
 }
 
 StepProfile read_step_profile(const std::string& path) {
-  StrictFile file(path);
+  StrictFile file(path, "a step profile");
   ProfileFile read;
-  file.read("the step profile", read);
-  check_version(read, file);
+  file.require_format(kStepProfileFormat);
+  file.read(read);
+  if (read.version != kStepProfileVersion)
+    file.refuse("version",
+                text("this ddpkit reads version ", kStepProfileVersion, ", got ", read.version, "; record it again"));
+  file.finish();
   check_profile(read.profile, file);
   file.finish();
   return read.profile;

@@ -183,7 +183,7 @@ void parse(std::string_view content, TreeBuilder& builder) {
 
 YamlNode read_yaml(std::string_view content, const Source& source, Problems& problems) {
   if (content.size() > kLargestRunFile) {
-    problems.add(source, {}, "", "larger than 1 MiB; is this a run file?");
+    problems.add(source, {}, "", "larger than 1 MiB; is this the right file?");
     return {.kind = YamlNode::Kind::refused};
   }
   if (!has_readable_characters(content, source, problems)) return {.kind = YamlNode::Kind::refused};

@@ -129,7 +129,7 @@ class Simulate(unittest.TestCase):
         self.refuses(CONFIG, "cluster.yaml:2:17: ranks_per_node", "vgg16.json", cluster)
         self.refuses(CONFIG, "cluster.yaml:3:23: between.latency_us", "vgg16.json", cluster)
         profile = self.file("step.json", '{"format": "ddpkit batch profile", "version": 1}')
-        self.refuses(CONFIG, "is this another document?", profile, "horovod_128x4.yaml")
+        self.refuses(CONFIG, "its format is not", profile, "horovod_128x4.yaml")
         profile = json.loads((INPUTS / "vgg16.json").read_text(encoding="utf-8"))
         profile["digest"] = "0123456789abcdef"
         self.refuses(CONFIG, "of another model", self.file("step.json", json.dumps(profile, indent=1)), "horovod_128x4.yaml")

@@ -120,7 +120,7 @@ TEST_CASE("mistakes in a step profile are told with line and column") {
 }
 
 TEST_CASE("other documents and versions are no step profiles") {
-  CHECK_THROWS_WITH(profile_with("ddpkit step profile", "ddpkit batch profile"), Contains("is this another document?"));
+  CHECK_THROWS_WITH(profile_with("ddpkit step profile", "ddpkit batch profile"), Contains("its format is not"));
   CHECK_THROWS_WITH(profile_with("\"version\": 1", "\"version\": 2"), Contains("reads version 1, got 2"));
   CHECK_THROWS_AS(profile_of("{\"format\": "), ConfigError);
   CHECK_THROWS_AS(read_step_profile("/nowhere/step.json"), StorageError);

@@ -114,5 +114,5 @@ TEST_CASE("size and depth have limits") {
   CHECK(problem_of(repeated("[", 32) + repeated("]", 32)) == "");
   CHECK(problem_of(repeated("[", 33) + repeated("]", 33)) == "f.yaml:1:33: nested deeper than 32 levels");
   CHECK(problem_of(repeated("{a: ", 100000)).find("nested deeper than 32 levels") != std::string::npos);
-  CHECK(problem_of("#" + std::string(1 << 20, 'x')) == "f.yaml: larger than 1 MiB; is this a run file?");
+  CHECK(problem_of("#" + std::string(1 << 20, 'x')) == "f.yaml: larger than 1 MiB; is this the right file?");
 }
