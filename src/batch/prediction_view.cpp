@@ -17,7 +17,7 @@ Json as_json(const StepParts& parts) {
 }
 
 Json as_json(const Prediction& prediction, const PredictedStep& step) {
-  Json row{{"ranks", step.ranks}, {"nodes", step.nodes}, {"all_reduce", name_of(step.all_reduce)}};
+  Json row{{"ranks", step.ranks}, {"nodes", step.nodes}, {"buckets", step.buckets}, {"all_reduce", name_of(step.all_reduce)}};
   row.update(as_json(step.likely));
   row["efficiency"] = efficiency(prediction, step);
   row["speed_up"] = speed_up(prediction, step);
@@ -98,9 +98,8 @@ Chart efficiency_chart(const Prediction& prediction) {
 std::string prediction_text(const Prediction& prediction) {
   const PredictionRequest& request = prediction.request;
   const PredictedStep& last = prediction.steps.back();
-  const std::size_t buckets = cut_into_buckets(request.profile.gradients, request.sizes).size();
-  return text(bytes_figure(static_cast<double>(request.profile.gradient_bytes())), " of gradients in ", buckets,
-              buckets == 1 ? " bucket" : " buckets", ", ", grouped(request.profile.samples), " samples per rank, jitter ",
+  return text(bytes_figure(static_cast<double>(request.profile.gradient_bytes())), " of gradients in ", last.buckets,
+              last.buckets == 1 ? " bucket" : " buckets", ", ", grouped(request.profile.samples), " samples per rank, jitter ",
               percent_figure(request.cluster.jitter.value_or(request.profile.jitter)), ". The step on ", grouped(last.ranks),
               last.ranks == 1 ? " rank takes " : " ranks takes ", seconds_figure(last.likely.seconds()), ", ",
               losses_text(last.likely), ". Predicted, not measured; the band is the links' efficiency.");

@@ -15,10 +15,25 @@ double slowest_of(const PredictionRequest& request, std::int64_t ranks) {
   return 1 + request.cluster.jitter.value_or(request.profile.jitter) * expected_normal_maximum(ranks);
 }
 
-std::int64_t largest_bucket(const PredictionRequest& request) {
+/// What a run would find by timing reductions of several sizes.
+ReductionCost line_through_costs(const PredictionRequest& request, const Layout& layout, const Fabric& fabric) {
+  constexpr double kSmallest = 1024;
+  std::vector<TimedReduction> points;
+  for (double bytes = kSmallest; bytes <= static_cast<double>(request.sizes.bucket_bytes); bytes *= 4)
+    points.push_back({bytes, all_reduce_seconds(request.cluster.all_reduce, bytes, layout, fabric)});
+  return fit_reduction_cost(points);
+}
+
+std::vector<TimedBucket> buckets_of(const PredictionRequest& request, const Layout& layout, const Fabric& fabric) {
+  if (request.cutting == Cutting::by_size || layout.ranks() == 1)
+    return cut_into_buckets(request.profile.gradients, request.sizes);
+  return cut_by_arrival(request.profile.gradients, {.cost = line_through_costs(request, layout, fabric),
+                                                    .bucket_bytes = static_cast<std::size_t>(request.sizes.bucket_bytes)});
+}
+
+std::int64_t largest_of(const std::vector<TimedBucket>& buckets) {
   std::int64_t largest = 0;
-  for (const TimedBucket& bucket : cut_into_buckets(request.profile.gradients, request.sizes))
-    largest = std::max(largest, bucket.bytes);
+  for (const TimedBucket& bucket : buckets) largest = std::max(largest, bucket.bytes);
   return largest;
 }
 
@@ -26,9 +41,11 @@ PredictedStep predict_all(const PredictionRequest& request, std::int64_t ranks) 
   const Layout layout = layout_of(request.cluster, ranks);
   const AllReduce given = request.cluster.all_reduce;
   const Fabric fabric = fabric_of(request.cluster, LinkEfficiency::likely);
-  const auto largest = static_cast<double>(largest_bucket(request));
+  const std::vector<TimedBucket> buckets = buckets_of(request, layout, fabric);
+  const auto largest = static_cast<double>(largest_of(buckets));
   return {.ranks = ranks,
           .nodes = layout.nodes,
+          .buckets = buckets.size(),
           .all_reduce = given == AllReduce::automatic ? fastest_all_reduce(largest, layout, fabric) : given,
           .likely = predict_step(request, ranks, LinkEfficiency::likely),
           .slow_link = predict_step(request, ranks, LinkEfficiency::low),
@@ -57,7 +74,7 @@ StepParts predict_step(const PredictionRequest& request, std::int64_t ranks, Lin
   const double slowest = slowest_of(request, ranks);
   std::vector<PipelineBucket> buckets;
   if (ranks > 1)
-    for (const TimedBucket& bucket : cut_into_buckets(profile.gradients, request.sizes))
+    for (const TimedBucket& bucket : buckets_of(request, layout, fabric))
       buckets.push_back({bucket.ready_seconds * slowest,
                          all_reduce_seconds(request.cluster.all_reduce, static_cast<double>(bucket.bytes), layout, fabric)});
   const double backward = profile.backward_seconds * slowest;

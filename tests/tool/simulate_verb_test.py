@@ -88,6 +88,13 @@ class Simulate(unittest.TestCase):
         self.assertLess(ring, 0.2)
         self.assertGreater(auto, 0.9)
 
+    def test_buckets_that_end_by_time_lose_less(self):
+        files = ("resnet101.json", "horovod_128x4.yaml", "--bucket-mib", "64")
+        by_size = self.last_step(*files, "--plan", "size")
+        by_time = self.last_step(*files, "--plan", "measured")
+        self.assertLess(by_time["exposed_seconds"], by_size["exposed_seconds"])
+        self.assertNotEqual(by_time["buckets"], by_size["buckets"])
+
     def test_the_table_says_what_it_is(self):
         output = self.succeeds("vgg16.json", "horovod_128x4.yaml", "--ranks", "512,1,8")
         lines = output.splitlines()

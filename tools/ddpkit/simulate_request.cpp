@@ -40,6 +40,7 @@ PredictionRequest make_request(const SimulateArguments& arguments) {
   request.baseline = arguments.baseline.value_or(1);
   if (arguments.bucket_mib) request.sizes.bucket_bytes = *arguments.bucket_mib << 20;
   if (arguments.tail_kib) request.sizes.tail_bytes = *arguments.tail_kib << 10;
+  request.cutting = arguments.plan.value_or(request.cutting);
   if (arguments.jitter) request.cluster.jitter = arguments.jitter;
   request.cluster.all_reduce = arguments.all_reduce.value_or(request.cluster.all_reduce);
   return request;

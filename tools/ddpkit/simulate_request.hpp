@@ -17,6 +17,7 @@ struct SimulateArguments {
   std::optional<std::int64_t> baseline{};
   std::optional<std::int64_t> bucket_mib{};
   std::optional<std::int64_t> tail_kib{};
+  std::optional<Cutting> plan{};
   std::optional<AllReduce> all_reduce{};
   std::optional<double> jitter{};
 };

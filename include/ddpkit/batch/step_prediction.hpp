@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ddpkit/base/text_table.hpp"
@@ -25,17 +28,29 @@ struct StepParts {
 struct PredictedStep {
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
+  std::size_t buckets = 0;
   AllReduce all_reduce = AllReduce::ring;  ///< what sums the largest bucket
   StepParts likely;
   StepParts slow_link;  ///< with the lower end of the links' efficiency
   StepParts fast_link;  ///< with the upper end
 };
 
+/// Where buckets end.
+enum class Cutting {
+  by_size,  ///< where they are full
+  by_time,  ///< where the last one arrives earliest on this cluster, as a run finds by measuring
+};
+
+constexpr auto enum_names(Cutting) {
+  return std::to_array<std::pair<Cutting, std::string_view>>({{Cutting::by_size, "size"}, {Cutting::by_time, "measured"}});
+}
+
 /// What is predicted from what.
 struct PredictionRequest {
   StepProfile profile;
   Cluster cluster;
   BucketSizes sizes{};
+  Cutting cutting = Cutting::by_size;
   std::vector<std::int64_t> ranks{};  ///< rising; empty: doubling up to the whole cluster
   std::int64_t baseline = 1;          ///< ranks that efficiency and speed-up are compared with
 };

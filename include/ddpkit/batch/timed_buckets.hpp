@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ddpkit/batch/bucket_cuts.hpp"
 #include "ddpkit/batch/step_profile.hpp"
 
 namespace ddpkit {
@@ -22,5 +23,8 @@ struct BucketSizes {
 /// Cuts gradients in the order in which they become ready, as the reducer cuts them: a bucket closes when the next gradient
 /// would pass its limit, so that one which is larger has a bucket to itself. Pure.
 std::vector<TimedBucket> cut_into_buckets(std::span<const GradientTiming> gradients, const BucketSizes& sizes);
+
+/// Cuts them where the last bucket arrives earliest (cut_by_time). Pure.
+std::vector<TimedBucket> cut_by_arrival(std::span<const GradientTiming> gradients, const CutLimits& limits);
 
 }  // namespace ddpkit

@@ -91,6 +91,21 @@ TEST_CASE("interference slows what is computed while gradients travel") {
   CHECK(likely_seconds(request, 4) < undisturbed + 0.5 * 0.02);
 }
 
+TEST_CASE("buckets that are cut by time expose no more than those cut by size") {
+  PredictionRequest request = some_request();
+  request.profile.gradients.clear();
+  for (int i = 1; i <= 40; ++i) request.profile.gradients.push_back({"fc" + std::to_string(i), 100'000 * i, 0.0005 * i});
+  request.cluster.all_reduce = AllReduce::ring;
+  for (const std::int64_t bucket_bytes : {1'000'000, 10'000'000, 100'000'000})
+    for (const std::int64_t ranks : {2, 8, 256}) {
+      request.sizes = {.bucket_bytes = bucket_bytes, .tail_bytes = 100'000};
+      request.cutting = Cutting::by_size;
+      const double by_size = likely_seconds(request, ranks);
+      request.cutting = Cutting::by_time;
+      CHECK(likely_seconds(request, ranks) <= by_size * (1 + 1e-9));
+    }
+}
+
 TEST_CASE("another baseline compares with its own step") {
   PredictionRequest request = some_request();
   request.baseline = 4;

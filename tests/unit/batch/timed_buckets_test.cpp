@@ -53,3 +53,12 @@ TEST_CASE("timed buckets hold every byte once") {
     CHECK(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) == 228);
   }
 }
+
+TEST_CASE("timed buckets that are cut by arrival hold every byte once and are ready with their last gradient") {
+  const auto gradients = of_sizes({3, 5, 8, 13, 21});
+  const auto whole = cut_by_arrival(gradients, {.cost = {.start_seconds = 100}, .bucket_bytes = 1000});
+  CHECK(sizes_of(whole) == std::vector<std::int64_t>{50});
+  CHECK(whole.front().ready_seconds == 5);
+  const auto single = cut_by_arrival(gradients, {.cost = {.seconds_per_byte = 1}, .bucket_bytes = 1});
+  CHECK(sizes_of(single) == std::vector<std::int64_t>{3, 5, 8, 13, 21});
+}
