@@ -63,6 +63,7 @@ TEST_CASE("jitter costs the expected maximum of all ranks, in all computing") {
   request.profile.jitter = 0.02;
   const StepParts parts = predict_step(request, 256, LinkEfficiency::likely);
   CHECK(parts.straggler_seconds == Approx(0.032 * 0.02 * expected_normal_maximum(256)));
+  CHECK(parts.exposed_seconds == Approx(0).margin(1e-12));
   request.cluster.jitter = 0;
   CHECK(predict_step(request, 256, LinkEfficiency::likely).straggler_seconds == 0);
 }
