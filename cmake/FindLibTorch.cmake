@@ -5,8 +5,8 @@
 # environment; a prefix or torch.utils.cmake_prefix_path), <ddpkit>/.deps, $VIRTUAL_ENV, LibTorch_FALLBACK (where an installed
 # ddpkit was built), python3 on PATH.
 #
-# Targets: LibTorch::cpu; LibTorch::cuda and LibTorch::nccl where the wheel and a toolkit allow. A later find_package(Torch) in
-# the same project does no harm.
+# Targets: LibTorch::cpu; LibTorch::gomp where the wheel brings it; LibTorch::cuda and LibTorch::nccl where the wheel and a toolkit
+# allow. A later find_package(Torch) in the same project does no harm.
 
 set(_candidates ${LibTorch_ROOT} $ENV{LibTorch_ROOT} ${Torch_ROOT} $ENV{Torch_ROOT})
 if(Torch_DIR)
@@ -57,6 +57,12 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   foreach(_name IN ITEMS c10 torch_cpu c10_cuda torch_cuda)
     _libtorch_import(${_name})
   endforeach()
+  # LibTorch's own threads come from it. Two such runtimes in one process would be twice the threads.
+  if(EXISTS "${LibTorch_PREFIX}/lib/libgomp.so.1")
+    add_library(LibTorch::gomp SHARED IMPORTED)
+    set_target_properties(LibTorch::gomp PROPERTIES
+      IMPORTED_LOCATION "${LibTorch_PREFIX}/lib/libgomp.so.1" IMPORTED_SONAME libgomp.so.1)
+  endif()
   add_library(LibTorch::cpu INTERFACE IMPORTED)
   set_target_properties(LibTorch::cpu PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_PREFIX}/include;${LibTorch_PREFIX}/include/torch/csrc/api/include"

@@ -5,11 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#ifdef __CUDACC__
-#define DDPKIT_HOST_DEVICE __host__ __device__
-#else
-#define DDPKIT_HOST_DEVICE
-#endif
+#include "base/host_device.hpp"
 
 namespace ddpkit::cuda {
 

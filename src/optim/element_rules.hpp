@@ -6,11 +6,7 @@
 
 #include <cmath>
 
-#ifdef __CUDACC__
-#define DDPKIT_HOST_DEVICE __host__ __device__
-#else
-#define DDPKIT_HOST_DEVICE
-#endif
+#include "base/host_device.hpp"
 
 namespace ddpkit {
 

@@ -1,8 +1,6 @@
 #include "ddpkit/optim/fused_optimizer.hpp"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -16,7 +14,10 @@
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/optim/grad_norm.hpp"
+#include "ddpkit/tensor/as_buffer.hpp"
 #include "ddpkit/tensor/copy_into.hpp"
+#include "optim/norm_sum.hpp"
+#include "optim/update_batches.hpp"
 
 namespace ddpkit {
 namespace {
@@ -31,14 +32,15 @@ bool same_memory_order(const at::Tensor& a, const at::Tensor& b) {
   return true;
 }
 
-at::Tensor gradient_for(const std::string& name, const at::Tensor& parameter) {
-  const at::Tensor& gradient = parameter.grad();
+bool fits(const at::Tensor& gradient, const at::Tensor& parameter) {
+  return gradient.scalar_type() == parameter.scalar_type() && same_memory_order(gradient, parameter);
+}
+
+void require_dense(const std::string& name, const at::Tensor& gradient) {
   if (gradient.layout() != at::kStrided)
     throw UsageError(text("the gradient of ", name,
                           " is sparse; fused optimizers need dense ones (build the embedding with "
                           "sparse(false))"));
-  if (same_memory_order(parameter, gradient)) return gradient;
-  return at::empty_like(parameter).copy_(gradient);
 }
 
 std::vector<ParameterShape> shapes_of(std::span<const NamedTensor> parameters) {
@@ -64,11 +66,12 @@ std::vector<NamedTensor> checked_and_unique(std::vector<NamedTensor> parameters)
 
 }  // namespace
 
-FusedOptimizer::FusedOptimizer(std::vector<NamedTensor> parameters, const OptimizerOptions& options,
-                               std::vector<std::string> moment_names)
-    : options_(options), moment_names_(std::move(moment_names)) {
+FusedOptimizer::FusedOptimizer(std::vector<NamedTensor> parameters, const OptimizerOptions& options)
+    : options_(options), moment_names_(ddpkit::moment_names(options)), batches_(std::make_unique<UpdateBatches>()) {
   set_parameters(std::move(parameters));
 }
+
+FusedOptimizer::~FusedOptimizer() = default;
 
 void FusedOptimizer::set_parameters(std::vector<NamedTensor> parameters) {
   parameters = checked_and_unique(std::move(parameters));
@@ -91,7 +94,7 @@ void FusedOptimizer::set_parameters(std::vector<NamedTensor> parameters) {
 FusedOptimizer::SlotState FusedOptimizer::make_state(const at::Tensor& parameter) const {
   SlotState state;
   for (std::size_t i = 0; i < moment_names_.size(); ++i) state.moments.push_back(at::zeros_like(parameter));
-  if (!moment_names_.empty()) state.step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
+  if (!moment_names_.empty()) state.step = at::zeros({}, at::kFloat);
   return state;
 }
 
@@ -101,93 +104,56 @@ void FusedOptimizer::prepare() {
   for (Slot& slot : slots_) {
     const bool trains = slot.parameter.requires_grad() || slot.parameter.grad().defined();
     if (!trains || slot.state) continue;
-    scale_like(slot.parameter);
     fresh.emplace_back(&slot, make_state(slot.parameter));
   }
   for (auto& [slot, state] : fresh) slot->state = std::move(state);
 }
 
-// Kernels divide by a float32 value, which would cost a float64 parameter eight digits: its gradient is multiplied beforehand.
-at::Tensor FusedOptimizer::scale_like(const at::Tensor& parameter) {
-  const at::ScalarType type = parameter.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  for (const at::Tensor& scale : scales_)
-    if (scale.scalar_type() == type && scale.device() == parameter.device()) return scale;
-  return scales_.emplace_back(at::empty({}, parameter.options().dtype(type).requires_grad(false)));
+void FusedOptimizer::add_to_batch(const Slot& slot, const at::Tensor& gradient) {
+  UpdateStrip whole{.parameter = slot.parameter.mutable_data_ptr(), .gradient = gradient.const_data_ptr()};
+  for (std::size_t i = 0; i < moment_names_.size(); ++i) whole.moments[i] = slot.state->moments[i].mutable_data_ptr();
+  whole.count = slot.parameter.numel();
+  batches_->add({.group = slot.group,
+                 .updates = slot.updates + 1,
+                 .dtype = dtype_of_tensor(slot.parameter),
+                 .device = slot.parameter.device()},
+                whole);
 }
 
-FusedOptimizer::PlannedPass& FusedOptimizer::pass_for(std::vector<PlannedPass>& passes, const Slot& slot,
-                                                      const UpdateContext& context) const {
-  const bool first_update = slot.updates == 0;
-  for (PlannedPass& pass : passes) {
-    const at::Tensor& other = pass.parameters.front();
-    if (pass.group == slot.group && pass.first_update == first_update && other.scalar_type() == slot.parameter.scalar_type() &&
-        other.device() == slot.parameter.device())
-      return pass;
+double FusedOptimizer::gather(std::vector<at::Tensor>& reordered) {
+  NormSum squares;
+  batches_->clear();
+  for (const Slot& slot : slots_) {
+    const at::Tensor* gradient = &slot.parameter.grad();
+    if (!gradient->defined()) continue;
+    require_dense(slot.name, *gradient);
+    if (!fits(*gradient, slot.parameter)) gradient = &reordered.emplace_back(at::empty_like(slot.parameter).copy_(*gradient));
+    squares.add(*gradient);
+    add_to_batch(slot, *gradient);
   }
-  PlannedPass& pass = passes.emplace_back();
-  pass.group = slot.group;
-  pass.first_update = first_update;
-  pass.lr = context.lr * groups_[slot.group].lr_factor;
-  pass.weight_decay = groups_[slot.group].weight_decay;
-  pass.moments.resize(moment_names_.size());
-  return pass;
+  return std::sqrt(squares.sum());
 }
 
-std::vector<FusedOptimizer::PlannedPass> FusedOptimizer::plan_passes(const UpdateContext& context) {
-  std::vector<PlannedPass> passes;
+void FusedOptimizer::count_updates() {
   for (Slot& slot : slots_) {
     if (!slot.parameter.grad().defined()) continue;
-    at::Tensor gradient = gradient_for(slot.name, slot.parameter);
-    PlannedPass& pass = pass_for(passes, slot, context);
-    pass.slots.push_back(&slot);
-    pass.parameters.push_back(slot.parameter);
-    pass.gradients.push_back(std::move(gradient));
-    for (std::size_t i = 0; i < moment_names_.size(); ++i) pass.moments[i].push_back(slot.state->moments[i]);
-    if (slot.state->step.defined()) pass.steps.push_back(slot.state->step);
+    ++slot.updates;
+    slot.parameter.unsafeGetTensorImpl()->bump_version();  // as an operator would, for graphs that saved the parameter
   }
-  return passes;
-}
-
-void FusedOptimizer::set_scale(PlannedPass& pass, double grad_scale) {
-  if (grad_scale == 1) return;
-  at::Tensor scale = scale_like(pass.parameters.front());
-  if (scale.scalar_type() == at::kDouble) {
-    at::_foreach_mul_(pass.gradients, scale.fill_(grad_scale));
-  } else {
-    pass.grad_scale = grad_scale;
-    pass.divisor = scale.fill_(1 / grad_scale);
-  }
-}
-
-void FusedOptimizer::count_updates(PlannedPass& pass) {
-  for (Slot* slot : pass.slots) ++slot->updates;
-  if (pass.steps.empty()) return;
-  if (!pass.steps.front().is_cpu()) return at::_foreach_add_(pass.steps, 1);
-  for (std::size_t i = 0; i < pass.slots.size(); ++i)  // an operator call for each would cost more than the update
-    *pass.steps[i].mutable_data_ptr<float>() = static_cast<float>(pass.slots[i]->updates);
+  ++updates_;
 }
 
 double FusedOptimizer::step(const UpdateContext& context) {
   const at::NoGradGuard no_grad;
   prepare();
-  std::vector<PlannedPass> passes = plan_passes(context);
-  const double norm = context.grad_scale * global_norm(defined_gradients());
+  std::vector<at::Tensor> reordered;  // gradients that lie in memory in another order than their parameters
+  const double norm = context.grad_scale * gather(reordered);
   if (!std::isfinite(norm)) return norm;
   const double scale = scale_after_clipping(context, norm);
-  for (PlannedPass& pass : passes) {
-    set_scale(pass, scale);
-    count_updates(pass);
-    run(pass);
-  }
-  ++updates_;
+  for (const UpdateBatch& batch : batches_->all())
+    run_update(make_rule(options_, groups_[batch.key.group], context, scale, batch.key.updates), batch);
+  count_updates();
   return norm;
-}
-
-std::vector<at::Tensor> FusedOptimizer::defined_gradients() const {
-  std::vector<at::Tensor> gradients;
-  for (const Slot& slot : slots_)
-    if (slot.parameter.grad().defined()) gradients.push_back(slot.parameter.grad());
-  return gradients;
 }
 
 void FusedOptimizer::zero_grad() {
@@ -197,6 +163,7 @@ void FusedOptimizer::zero_grad() {
 std::vector<NamedTensor> FusedOptimizer::named_state(const Slot& slot) const {
   std::vector<NamedTensor> named;
   if (!slot.state || !slot.state->step.defined()) return named;
+  *slot.state->step.mutable_data_ptr<float>() = static_cast<float>(slot.updates);
   for (std::size_t i = 0; i < moment_names_.size(); ++i)
     named.push_back({text(slot.name, ".", moment_names_[i]), slot.state->moments[i]});
   named.push_back({text(slot.name, ".step"), slot.state->step});

@@ -1,6 +1,5 @@
 #include "optim/norm_sum.hpp"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/_foreach_norm.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
 #include "optim/block_squares.hpp"
+#include "tensor/in_parallel.hpp"
 
 namespace ddpkit {
 namespace {
@@ -49,7 +49,7 @@ void NormSum::add_host(const at::Tensor& dense) {
 
 void NormSum::square_blocks() {
   std::array<double, std::tuple_size_v<decltype(blocks_)>> partial;
-  at::parallel_for(0, static_cast<std::int64_t>(pending_), /*grain_size=*/2, [&](std::int64_t begin, std::int64_t end) {
+  in_parallel(static_cast<std::int64_t>(pending_), /*grain=*/2, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       BlockSquares squares;
       squares.add(blocks_[i].data, blocks_[i].dtype, blocks_[i].count);

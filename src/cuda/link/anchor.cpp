@@ -1,8 +1,8 @@
-// Compiled into whatever links ddpkit::cuda, so that the linker keeps it and NCCL is known before main. Includes nothing,
+// Compiled into whatever links ddpkit::cuda, so that the linker keeps it and its parts are known before main. Includes nothing,
 // because it is installed alone.
 namespace ddpkit::cuda {
-int register_nccl() noexcept;
+int register_cuda() noexcept;
 namespace {
-[[maybe_unused]] const int registered = register_nccl();
+[[maybe_unused]] const int registered = register_cuda();
 }
 }  // namespace ddpkit::cuda

@@ -76,6 +76,32 @@ TEST_CASE("100 fused steps equal torch::optim to rounding") {
   }
 }
 
+TEST_CASE("a step equals LibTorch's own fused kernels to rounding") {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const double tolerance = type == at::kFloat ? 5e-7 : 1e-14;
+    const OptimizerOptions o{.name = OptimizerKind::adamw, .weight_decay = 0.02, .no_decay = NoDecay::none};
+    const auto ours = toy_parameters(type), theirs = copies_of(ours);
+    const auto optimizer = make_optimizer(ours, o);
+    const at::NoGradGuard no_grad;
+    std::vector<at::Tensor> gradients, means, squares, steps;
+    for (const auto& named : theirs) {
+      means.push_back(torch::zeros_like(named.tensor));
+      squares.push_back(torch::zeros_like(named.tensor));
+      steps.push_back(torch::zeros({}));
+    }
+    for (std::int64_t step = 0; step < 20; ++step) {
+      set_toy_gradients(ours, step);
+      gradients.clear();
+      for (const auto& named : theirs) gradients.push_back(toy_gradient(named.tensor, step));
+      for (const auto& count : steps) count.add_(1);
+      optimizer->step({.lr = 0.01});
+      at::_fused_adamw_(tensors_of(theirs), gradients, means, squares, {}, steps, 0.01, o.beta1, o.beta2, o.weight_decay, o.eps,
+                        /*amsgrad=*/false, /*maximize=*/false);
+    }
+    CHECK(distance(ours, theirs) < tolerance);
+  }
+}
+
 TEST_CASE("parameters without gradient are left alone as torch::optim does") {
   for (const auto& [rule, options] : kAllRules) {
     INFO(rule);

@@ -47,6 +47,34 @@ TEST_CASE("a gradient scale is the same as gradients multiplied beforehand") {
   }
 }
 
+TEST_CASE("an update has the same bits on any number of threads") {
+  const auto kind = GENERATE(OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw);
+  const int threads = at::get_num_threads();
+  std::vector<std::vector<NamedTensor>> results;
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    torch::manual_seed(4);
+    const auto& parameters = results.emplace_back(std::vector<NamedTensor>{{"w", torch::randn({70001}).requires_grad_(true)}});
+    const auto optimizer = make_optimizer(parameters, options_of(kind));
+    for (std::int64_t step = 0; step < 2; ++step) {
+      set_toy_gradients(parameters, step);
+      optimizer->step({.lr = 0.01, .clip_norm = 0.5});
+    }
+  }
+  at::set_num_threads(threads);
+  CHECK(same_bits(results[0], results[1]));
+  CHECK(same_bits(results[0], results[2]));
+}
+
+TEST_CASE("an update moves the version of its parameter, so that a graph that saved the parameter notices") {
+  const at::Tensor weight = torch::ones({3}).requires_grad_(true);
+  const auto optimizer = make_optimizer({{"w", weight}}, {});
+  const at::Tensor saved = (weight * weight).sum();
+  weight.mutable_grad() = torch::ones({3});
+  optimizer->step({.lr = 0.1});
+  CHECK_THROWS_AS(saved.backward(), c10::Error);
+}
+
 TEST_CASE("parameters of several types are updated in one step") {
   const auto kind = GENERATE(OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw);
   auto mixed = toy_parameters(at::kFloat), narrow = toy_parameters(at::kBFloat16);

@@ -3,6 +3,7 @@
 
 #include "ddpkit/optim/make_optimizer.hpp"
 #include "support/catch.hpp"
+#include "support/heap_count.hpp"
 #include "unit/optim/toy_parameters.hpp"
 
 using namespace ddpkit;
@@ -55,6 +56,21 @@ TEST_CASE("a step allocates nothing once prepared") {
     optimizer->step({.lr = 0.01, .grad_scale = 0.5});
     CHECK(counter.count() == 0);
   }
+}
+
+TEST_CASE("a step like the one before takes nothing from the heap") {
+  const auto kind = GENERATE(OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw);
+  auto parameters = toy_parameters();
+  for (auto& named : toy_parameters(at::kBFloat16)) parameters.push_back({"narrow." + named.name, named.tensor});
+  const auto optimizer = make_optimizer(parameters, heavy(kind));
+  std::size_t taken = 0;
+  for (std::int64_t step = 0; step < 4; ++step) {
+    set_toy_gradients(parameters, step);
+    const std::size_t before = heap_count();
+    optimizer->step({.lr = 0.01, .grad_scale = 0.5, .clip_norm = 1});
+    taken = heap_count() - before;
+  }
+  CHECK(taken == 0);
 }
 
 TEST_CASE("running out of memory before a step leaves parameters and state as they were") {

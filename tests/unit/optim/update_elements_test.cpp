@@ -1,59 +1,16 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "base/narrow_float.hpp"
 #include "ddpkit/base/error.hpp"
-#include "optim/update_rule.hpp"
 #include "support/catch.hpp"
+#include "support/update_columns.hpp"
 
 using namespace ddpkit;
+using namespace ddpkit::testing;
 
 namespace {
-
-template <class T>
-struct Columns {
-  std::vector<T> parameter, gradient, first, second;
-
-  explicit Columns(std::size_t count) : parameter(count), gradient(count), first(count), second(count) {
-    std::mt19937_64 random(3);
-    std::normal_distribution<float> normal;
-    for (std::size_t i = 0; i < count; ++i) {
-      parameter[i] = narrowed<T>(normal(random));
-      gradient[i] = narrowed<T>(normal(random));
-    }
-  }
-
-  UpdateStrip strip(std::size_t begin, std::size_t end) {
-    return {.parameter = parameter.data() + begin,
-            .gradient = gradient.data() + begin,
-            .moments = {first.data() + begin, second.data() + begin},
-            .count = static_cast<std::int64_t>(end - begin)};
-  }
-};
-
-template <class T>
-bool same_columns(const Columns<T>& a, const Columns<T>& b) {
-  const auto equal = [](const std::vector<T>& x, const std::vector<T>& y) {
-    return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
-  };
-  return equal(a.parameter, b.parameter) && equal(a.first, b.first) && equal(a.second, b.second);
-}
-
-const std::vector<std::pair<std::string, OptimizerOptions>> kRules = {
-    {"sgd", {}},
-    {"sgd with momentum", {.momentum = 0.9, .dampening = 0.25}},
-    {"sgd with Nesterov's momentum", {.momentum = 0.8, .nesterov = true}},
-    {"adam", {.name = OptimizerKind::adam, .beta1 = 0.4}},
-    {"adamw", {.name = OptimizerKind::adamw, .eps = 1e-6}},
-};
-
-UpdateRule rule_at(const OptimizerOptions& options, std::int64_t updates) {
-  return make_rule(options, {.lr_factor = 0.5, .weight_decay = 0.03}, {.lr = 0.1}, 0.25, updates);
-}
 
 /// One element as the papers say, in long double.
 void update_by_the_book(const OptimizerOptions& o, std::int64_t t, double& parameter, double slope, double& first,
@@ -114,7 +71,7 @@ int cuts_that_matter(const OptimizerOptions& options) {
 }  // namespace
 
 TEST_CASE("an update is the papers' to rounding, in every type") {
-  for (const auto& [rule, options] : kRules) {
+  for (const auto& [rule, options] : kUpdateRules) {
     INFO(rule);
     CHECK(error_by_the_book<double>(options) < 1e-15);
     CHECK(error_by_the_book<float>(options) < 4e-7);
@@ -124,7 +81,7 @@ TEST_CASE("an update is the papers' to rounding, in every type") {
 }
 
 TEST_CASE("the bits of an update do not depend on how a parameter is cut") {
-  for (const auto& [rule, options] : kRules) {
+  for (const auto& [rule, options] : kUpdateRules) {
     INFO(rule);
     CHECK(cuts_that_matter<double>(options) == 0);
     CHECK(cuts_that_matter<float>(options) == 0);
@@ -134,7 +91,7 @@ TEST_CASE("the bits of an update do not depend on how a parameter is cut") {
 }
 
 TEST_CASE("an update of nothing touches nothing") {
-  for (const auto& [rule, options] : kRules) update_elements(rule_at(options, 1), DType::float32, {});
+  for (const auto& [rule, options] : kUpdateRules) update_elements(rule_at(options, 1), DType::float32, {});
 }
 
 TEST_CASE("only moments that a rule keeps are touched") {
