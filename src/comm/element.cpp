@@ -3,6 +3,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/vector_width.hpp"
+#include "comm/half_conversion.hpp"
+
 namespace ddpkit {
 namespace {
 
@@ -10,11 +13,23 @@ template <class T>
 constexpr bool is_16_bit_float = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 template <class T>
-T from_float(float value) {
-  if constexpr (std::is_same_v<T, Half>)
-    return to_half(value);
-  else
-    return to_bfloat16(value);
+[[gnu::always_inline]] inline void widen_all(const T* __restrict from, std::size_t count, float* __restrict to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = widened(from[i]);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void narrow_all(const float* __restrict from, std::size_t count, T* __restrict to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = narrowed<T>(from[i]);
+}
+
+template <class T>
+DDPKIT_TARGET_AVX2 void widen_avx2(const T* from, std::size_t count, float* to) {
+  widen_all(from, count, to);
+}
+
+template <class T>
+DDPKIT_TARGET_AVX2 void narrow_avx2(const float* from, std::size_t count, T* to) {
+  narrow_all(from, count, to);
 }
 
 }  // namespace
@@ -23,9 +38,8 @@ void widen(const void* from, DType dtype, std::size_t count, void* to) {
   if (count == 0) return;
   with_element(dtype, [&]<class T>() {
     if constexpr (is_16_bit_float<T>) {
-      const auto* narrow = static_cast<const T*>(from);
-      auto* wide = static_cast<float*>(to);
-      for (std::size_t i = 0; i < count; ++i) wide[i] = to_float(narrow[i]);
+      const auto convert = vector_width() == VectorWidth::basic ? widen_all<T> : widen_avx2<T>;
+      convert(static_cast<const T*>(from), count, static_cast<float*>(to));
     } else {
       std::memcpy(to, from, count * sizeof(T));
     }
@@ -36,9 +50,8 @@ void narrow(const void* from, DType dtype, std::size_t count, void* to) {
   if (count == 0) return;
   with_element(dtype, [&]<class T>() {
     if constexpr (is_16_bit_float<T>) {
-      const auto* wide = static_cast<const float*>(from);
-      auto* narrow = static_cast<T*>(to);
-      for (std::size_t i = 0; i < count; ++i) narrow[i] = from_float<T>(wide[i]);
+      const auto convert = vector_width() == VectorWidth::basic ? narrow_all<T> : narrow_avx2<T>;
+      convert(static_cast<const float*>(from), count, static_cast<T*>(to));
     } else {
       std::memcpy(to, from, count * sizeof(T));
     }

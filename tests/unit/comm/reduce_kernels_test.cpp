@@ -41,7 +41,8 @@ TEST_CASE("every type is combined by every operation onto all copies, in pieces 
   for (const int ranks : {1, 2, 3, 4, 7})
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{5000}})
       for (const ReduceOp op : kAllOps)
-        for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32, DType::int64})
+        for (const DType dtype :
+             {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32, DType::int64, DType::uint8})
           if (op != ReduceOp::mean || is_floating(dtype))
             with_element(dtype, [&]<class T>() { check_in_place<T>(ranks, count, op); });
 }
