@@ -1,5 +1,7 @@
 #include "support/comm_conformance.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <random>
 
@@ -204,6 +206,74 @@ void allocated_memory_reduces(Communicator& comm) {
   comm.allocate(0);
 }
 
+// As many as no backend copies through a small buffer, in memory that it may use where it lies.
+constexpr std::size_t kInPlace = 20'011;
+
+template <class T>
+Buffer in_memory(const Memory& memory, std::size_t first, std::size_t count) {
+  return Buffer::in(memory, first * sizeof(T), count, dtype_of<T>);
+}
+
+template <class T>
+void require_in_memory(Communicator& comm, const std::string& what, const Buffer& data, auto expected) {
+  const auto* elements = static_cast<const T*>(data.data);
+  require_values(comm, what, std::vector<T>(elements, elements + data.count), expected);
+}
+
+template <class T>
+void fill(const Buffer& data, int rank) {
+  std::ranges::copy(values_of<T>(rank, data.count), static_cast<T*>(data.data));
+}
+
+template <class T>
+void check_reductions_in(Communicator& comm, const Memory& memory) {
+  const Buffer data = in_memory<T>(memory, 1, kInPlace);
+  for_each_op<T>([&](ReduceOp op) {
+    fill<T>(data, comm.rank());
+    comm.all_reduce(data, op).wait();
+    require_in_memory<T>(comm, text("all_reduce in place ", name_of(op)), data,
+                         [&](std::size_t i) { return combined_at<T>(comm.world_size(), i, op); });
+  });
+}
+
+template <class T>
+void check_scatter_and_gather_in(Communicator& comm, const Memory& memory) {
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  const Buffer whole = in_memory<T>(memory, 0, kInPlace * ranks_of(comm));
+  const Buffer own = in_memory<T>(memory, rank * kInPlace, kInPlace);
+  const auto combined = [&](std::size_t i) { return combined_at<T>(comm.world_size(), i, ReduceOp::sum); };
+  fill<T>(whole, comm.rank());
+  const Work scattered = comm.reduce_scatter(whole, own, ReduceOp::sum);  // behind it, on the same elements:
+  comm.all_gather(own, whole).wait();
+  require_in_memory<T>(comm, "reduce_scatter and all_gather in place", whole, combined);
+  require_that(comm, scattered.done(), "what comes before is done before");
+}
+
+void allocated_memory_serves_every_collective(Communicator& comm) {
+  const Memory memory = comm.allocate(kInPlace * ranks_of(comm) * sizeof(double) + 64);
+  for_each_type([&]<class T>() {
+    check_reductions_in<T>(comm, memory);
+    check_scatter_and_gather_in<T>(comm, memory);
+    for (int root = 0; root < comm.world_size(); ++root) {
+      const Buffer data = in_memory<T>(memory, 3, kInPlace);
+      fill<T>(data, comm.rank());
+      comm.broadcast(data, root).wait();
+      require_in_memory<T>(comm, text("broadcast in place from ", root), data,
+                           [&](std::size_t i) { return value_at<T>(root, i); });
+    }
+  });
+}
+
+void memory_may_begin_anywhere(Communicator& comm) {
+  const Memory memory = comm.allocate(kInPlace * sizeof(float) + 1);
+  const Buffer data = Buffer::in(memory, 1, kInPlace, DType::float32);
+  std::memset(data.data, 0, data.bytes());
+  comm.all_reduce(data, ReduceOp::sum).wait();
+  const auto* bytes = static_cast<const unsigned char*>(data.data);
+  require_that(comm, std::all_of(bytes, bytes + data.bytes(), [](unsigned char byte) { return byte == 0; }),
+               "zeros at an odd address add up to zero");
+}
+
 void split_groups_by_color_and_key(Communicator& comm) {
   const int color = comm.rank() % 2;
   const auto half = comm.split(color, -comm.rank());
@@ -279,6 +349,8 @@ constexpr std::array kClaims = {
     ConformanceClaim{"an operation whose work was dropped still happens", dropped_work_still_happens},
     ConformanceClaim{"memory is held until the operation is done, and no longer", memory_is_held_until_done},
     ConformanceClaim{"allocated memory reduces like any other", allocated_memory_reduces},
+    ConformanceClaim{"allocated memory serves every collective", allocated_memory_serves_every_collective},
+    ConformanceClaim{"memory may begin anywhere", memory_may_begin_anywhere},
     ConformanceClaim{"split groups by colour and numbers by key", split_groups_by_color_and_key},
     ConformanceClaim{"misuse is refused before anything is sent", misuse_is_refused_before_anything_is_sent},
 };
