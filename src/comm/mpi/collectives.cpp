@@ -68,7 +68,7 @@ std::byte* scratch(Channel& channel, DType dtype, std::size_t elements) {
 
 // Elements of `sum_type(dtype)`, reduced in place and divided for the mean.
 void reduce_wide(const Channel& channel, void* wide, DType dtype, int count, ReduceOp op) {
-  check(MPI_Allreduce(MPI_IN_PLACE, wide, count, arithmetic_type(dtype), operator_of(op), channel.comm), "MPI_Allreduce");
+  all_reduce_in(channel.comm, wide, dtype, count, op);
   if (op == ReduceOp::mean) divide(wide, sum_type(dtype), static_cast<std::size_t>(count), channel.topology.world_size);
 }
 
@@ -82,7 +82,7 @@ bool overlap(const ConstBuffer& in, const Buffer& out) {
 void reduce_scatter_staged(Channel& channel, const ConstBuffer& in, const Buffer& out, ReduceOp op) {
   const auto ranks = static_cast<std::size_t>(channel.topology.world_size);
   const std::int64_t limit =
-      std::min(channel.chunk_elements, std::max<std::int64_t>(kStagedElements / channel.topology.world_size, 1));
+      std::min(channel.options.chunk_elements, std::max<std::int64_t>(kStagedElements / channel.topology.world_size, 1));
   const DType wide = sum_type(out.dtype);
   in_chunks(out.count, limit, [&](std::size_t first, int count) {
     const auto length = static_cast<std::size_t>(count);
@@ -102,7 +102,7 @@ void all_gather_in_chunks(const Channel& channel, const ConstBuffer& in, const B
   const auto rank = static_cast<std::size_t>(channel.topology.rank);
   std::memmove(at(out.data, out.dtype, rank * in.count), in.data, in.bytes());
   for (int root = 0; root < channel.topology.world_size; ++root)
-    in_chunks(in.count, channel.chunk_elements, [&](std::size_t first, int count) {
+    in_chunks(in.count, channel.options.chunk_elements, [&](std::size_t first, int count) {
       std::byte* piece = at(out.data, out.dtype, static_cast<std::size_t>(root) * in.count + first);
       check(MPI_Bcast(piece, count, opaque_type(out.dtype), root, channel.comm), "MPI_Bcast");
     });
@@ -110,9 +110,14 @@ void all_gather_in_chunks(const Channel& channel, const ConstBuffer& in, const B
 
 }  // namespace
 
+void all_reduce_in(MPI_Comm comm, void* data, DType dtype, int count, ReduceOp op) {
+  check(MPI_Allreduce(MPI_IN_PLACE, data, count, arithmetic_type(dtype), operator_of(op), comm), "MPI_Allreduce");
+}
+
 void all_reduce(Channel& channel, const Buffer& data, ReduceOp op) {
   const bool staged = sum_type(data.dtype) != data.dtype;
-  const std::int64_t limit = staged ? std::min(channel.chunk_elements, kStagedElements) : channel.chunk_elements;
+  const std::int64_t limit =
+      staged ? std::min(channel.options.chunk_elements, kStagedElements) : channel.options.chunk_elements;
   in_chunks(data.count, limit, [&](std::size_t first, int count) {
     std::byte* piece = at(data.data, data.dtype, first);
     if (!staged) return reduce_wide(channel, piece, data.dtype, count, op);
@@ -125,8 +130,8 @@ void all_reduce(Channel& channel, const Buffer& data, ReduceOp op) {
 
 void reduce_scatter(Channel& channel, const ConstBuffer& in, const Buffer& out, ReduceOp op) {
   if (out.count == 0) return;
-  const bool direct =
-      sum_type(out.dtype) == out.dtype && static_cast<std::int64_t>(out.count) <= channel.chunk_elements && !overlap(in, out);
+  const bool direct = sum_type(out.dtype) == out.dtype &&
+                      static_cast<std::int64_t>(out.count) <= channel.options.chunk_elements && !overlap(in, out);
   if (!direct) return reduce_scatter_staged(channel, in, out, op);
   check(MPI_Reduce_scatter_block(in.data, out.data, static_cast<int>(out.count), arithmetic_type(out.dtype), operator_of(op),
                                  channel.comm),
@@ -136,7 +141,7 @@ void reduce_scatter(Channel& channel, const ConstBuffer& in, const Buffer& out, 
 
 void all_gather(Channel& channel, const ConstBuffer& in, const Buffer& out) {
   if (in.count == 0) return;
-  if (static_cast<std::int64_t>(in.count) > channel.chunk_elements) return all_gather_in_chunks(channel, in, out);
+  if (static_cast<std::int64_t>(in.count) > channel.options.chunk_elements) return all_gather_in_chunks(channel, in, out);
   const int count = static_cast<int>(in.count);
   const MPI_Datatype type = opaque_type(in.dtype);
   const void* own = overlap(in, out) ? MPI_IN_PLACE : in.data;
@@ -144,7 +149,7 @@ void all_gather(Channel& channel, const ConstBuffer& in, const Buffer& out) {
 }
 
 void broadcast(Channel& channel, const Buffer& data, int root) {
-  in_chunks(data.count, channel.chunk_elements, [&](std::size_t first, int count) {
+  in_chunks(data.count, channel.options.chunk_elements, [&](std::size_t first, int count) {
     check(MPI_Bcast(at(data.data, data.dtype, first), count, opaque_type(data.dtype), root, channel.comm), "MPI_Bcast");
   });
 }

@@ -2,35 +2,38 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "comm/aligned_block.hpp"
 #include "comm/mpi/check.hpp"
 #include "comm/mpi/collectives.hpp"
 #include "comm/mpi/node_engine.hpp"
-#include "comm/mpi/node_work.hpp"
+#include "comm/mpi/shared_block.hpp"
 #include "comm/mpi/shared_memory.hpp"
 #include "comm/signature_of.hpp"
 
 namespace ddpkit::mpi {
 namespace {
 
-/// Null where the ranks do not share memory.
+/// Null where the ranks of some node do not share memory.
 std::shared_ptr<SharedBlock> allocate_shared(Channel& channel, std::size_t bytes, std::uint64_t id) {
-  mpi::barrier(channel);
   if (!channel.engine) return nullptr;
-  SharedMemory memory =
-      share_memory(channel.node, channel.node_ranks.size() * SharedBlock::stride(std::max<std::size_t>(bytes, 1)));
-  if (!memory.data) {
-    if (channel.topology.rank == 0)
-      std::fprintf(stderr, "[rank 0/%d] warning: no shared memory for %zu bytes of each rank (%s): they go through MPI\n",
-                   channel.topology.world_size, bytes, memory.problem.c_str());
-    return nullptr;
-  }
-  const auto mine = static_cast<std::size_t>(channel.topology.local_rank);
-  auto block = std::make_shared<SharedBlock>(std::move(memory.data), bytes, channel.node_ranks.size(), mine, id);
-  channel.engine->adopt(block);
-  return block;
+  const SharedBlock::Shape shape{.bytes = bytes,
+                                 .ranks = channel.node_ranks.size(),
+                                 .mine = static_cast<std::size_t>(channel.topology.local_rank),
+                                 .id = id};
+  SharedMemory memory = share_memory(channel.node, shape.ranks * SharedBlock::stride(std::max<std::size_t>(bytes, 1)));
+  warn_of_private_memory(channel, memory.problem);
+  int everywhere = memory.data ? 1 : 0;
+  check(MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, channel.comm), "MPI_Allreduce");
+  if (everywhere == 0) return nullptr;
+  return std::make_shared<SharedBlock>(std::move(memory.data), shape, channel.engine->group());
+}
+
+Work copied(const ConstBuffer& in, const Buffer& out) {
+  if (in.count > 0) std::memmove(out.data, in.data, in.bytes());
+  return {};
 }
 
 }  // namespace
@@ -51,48 +54,53 @@ MpiCommunicator::~MpiCommunicator() {
 }
 
 void MpiCommunicator::close() {
-  const Signature signature{.kind = Collective::close};
-  if (channel_->engine)
-    issue_on_node({.signature = signature}).synchronize();  // a rank that still calls something learns of it
-  issue(signature, {}, [channel = channel_] { close_channel(*channel); }).synchronize();
+  Operation::Plan plan{.signature = {.kind = Collective::close}, .body = [channel = channel_] { close_channel(*channel); }};
+  if (const auto& engine = channel_->engine) plan.on_node = [engine] { engine->close(); };
+  enqueue(std::move(plan)).synchronize();
+}
+
+// The ranks of a node first see that all have come to the same: one of them may have gone another way with it.
+std::function<void()> MpiCommunicator::gate(const Signature& signature) const {
+  if (!channel_->engine) return {};
+  return [engine = channel_->engine, signature] { engine->finish(engine->start_gate(signature, {})); };
 }
 
 Work MpiCommunicator::issue(const Signature& signature, std::string_view tag, std::function<void()> body) {
-  const std::lock_guard lock(issuing_);
-  if (const auto& engine = channel_->engine; engine && engine->last() > 0)  // what was begun before comes before
-    body = [engine, before = engine->last(), body = std::move(body)] {
-      engine->finish(before);
-      body();
-    };
-  return enqueue(signature, tag, std::move(body));
+  return enqueue({.signature = signature, .tag = std::string(tag), .on_node = gate(signature), .body = std::move(body)});
 }
 
-Work MpiCommunicator::enqueue(const Signature& signature, std::string_view tag, std::function<void()> body) {
-  Operation::Plan plan{signature, ++issued_, std::string(tag), std::move(body)};
+Work MpiCommunicator::enqueue(Operation::Plan plan) {
+  const std::lock_guard lock(issuing_);
+  plan.sequence = ++issued_;
   auto operation = std::make_shared<Operation>(runtime_->queue(), channel_, std::move(plan));
-  ++channel_->under_way;
   runtime_->queue()->push(operation);
   return Work(std::move(operation));
 }
 
-/// On this thread, unless the communication thread still has earlier operations to do.
+/// On this thread, unless the communication thread still has earlier operations to do, or other nodes to talk to.
 Work MpiCommunicator::issue_on_node(NodeOperation operation) {
-  const std::lock_guard lock(issuing_);
   const auto& engine = channel_->engine;
-  if (channel_->under_way == 0) return Work(std::make_shared<NodeWork>(engine, engine->start(std::move(operation))));
-  const Signature signature = operation.signature;
-  const std::string tag = operation.tag;
-  return enqueue(signature, tag, [engine, operation = std::move(operation)] { engine->finish(engine->start(operation)); });
+  if (channel_->under_way == 0 && !channel_->links) return works_.take(engine, engine->start(std::move(operation)));
+  Operation::Plan plan{.signature = operation.signature, .tag = std::string(operation.tag)};
+  operation.tag = {};
+  plan.on_node = [engine, operation = std::move(operation)] { engine->finish(engine->start(operation)); };
+  return enqueue(std::move(plan));
 }
 
-bool MpiCommunicator::on_node(const ConstBuffer& in) const {
+bool MpiCommunicator::on_node(const ConstBuffer& in) const noexcept {
   return channel_->engine && channel_->engine->takes(in);
 }
 
+/// Where only reductions in place are done across nodes, everything else is left to MPI.
+bool MpiCommunicator::on_only_node(const ConstBuffer& in) const noexcept {
+  return !channel_->links && on_node(in);
+}
+
 Memory MpiCommunicator::do_allocate(std::size_t bytes) {
+  const std::uint64_t id = ++allocated_;
+  if (alone()) return Memory(std::make_shared<AlignedBlock>(bytes, id));
   const Signature signature{.kind = Collective::allocate, .count = bytes};
   const auto allocated = std::make_shared<std::shared_ptr<SharedBlock>>();
-  const std::uint64_t id = ++allocated_;
   issue(signature, {}, [channel = channel_, allocated, bytes, id] {
     *allocated = allocate_shared(*channel, bytes, id);
   }).synchronize();
@@ -101,34 +109,39 @@ Memory MpiCommunicator::do_allocate(std::size_t bytes) {
 }
 
 Work MpiCommunicator::do_all_reduce(Buffer data, ReduceOp op, std::string_view tag) {
+  if (alone()) return {};
   const Signature signature = signature_of(Collective::all_reduce, data, op);
-  if (on_node(data)) return issue_on_node({signature, op, data, data, std::string(tag)});
+  if (on_node(data)) return issue_on_node({signature, op, data, data, tag});
   return issue(signature, tag, [channel = channel_, data = std::move(data), op] { mpi::all_reduce(*channel, data, op); });
 }
 
 Work MpiCommunicator::do_reduce_scatter(ConstBuffer in, Buffer out, ReduceOp op, std::string_view tag) {
+  if (alone()) return copied(in, out);
   const Signature signature = signature_of(Collective::reduce_scatter, out, op);
-  if (on_node(in)) return issue_on_node({signature, op, in, out, std::string(tag)});
+  if (on_only_node(in)) return issue_on_node({signature, op, std::move(in), std::move(out), tag});
   return issue(signature, tag, [channel = channel_, in = std::move(in), out = std::move(out), op] {
     mpi::reduce_scatter(*channel, in, out, op);
   });
 }
 
 Work MpiCommunicator::do_all_gather(ConstBuffer in, Buffer out, std::string_view tag) {
+  if (alone()) return copied(in, out);
   const Signature signature = signature_of(Collective::all_gather, in);
-  if (on_node(in)) return issue_on_node({signature, ReduceOp::sum, in, out, std::string(tag)});
+  if (on_only_node(in)) return issue_on_node({signature, ReduceOp::sum, std::move(in), std::move(out), tag});
   return issue(signature, tag,
                [channel = channel_, in = std::move(in), out = std::move(out)] { mpi::all_gather(*channel, in, out); });
 }
 
 Work MpiCommunicator::do_broadcast(Buffer data, int root, std::string_view tag) {
+  if (alone()) return {};
   const Signature signature = signature_of_broadcast(data, root);
-  if (on_node(data)) return issue_on_node({signature, ReduceOp::sum, data, data, std::string(tag)});
+  if (on_only_node(data)) return issue_on_node({signature, ReduceOp::sum, data, data, tag});
   return issue(signature, tag, [channel = channel_, data = std::move(data), root] { mpi::broadcast(*channel, data, root); });
 }
 
 void MpiCommunicator::do_barrier() {
-  if (channel_->engine) return issue_on_node({.signature = {.kind = Collective::barrier}}).synchronize();
+  if (alone()) return;
+  if (on_only_node({})) return issue_on_node({.signature = {.kind = Collective::barrier}}).synchronize();
   issue({.kind = Collective::barrier}, {}, [channel = channel_] { mpi::barrier(*channel); }).synchronize();
 }
 
@@ -136,7 +149,9 @@ std::unique_ptr<Communicator> MpiCommunicator::do_split(int color, int key) {
   std::shared_ptr<Channel> opened;
   {
     const std::lock_guard lock(issuing_);
-    opened = runtime_->open(channel_, {.signature = {.kind = Collective::split}, .sequence = ++issued_}, {color, key});
+    const Signature signature{.kind = Collective::split};
+    opened =
+        runtime_->open(channel_, {.signature = signature, .sequence = ++issued_, .on_node = gate(signature)}, {color, key});
   }
   if (!opened) return nullptr;
   return std::make_unique<MpiCommunicator>(runtime_, std::move(opened));

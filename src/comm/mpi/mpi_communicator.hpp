@@ -6,14 +6,13 @@
 #include <mutex>
 
 #include "comm/mpi/channel.hpp"
-#include "comm/mpi/node_engine.hpp"
+#include "comm/mpi/node_work.hpp"
 #include "comm/mpi/runtime.hpp"
 #include "ddpkit/comm/communicator.hpp"
 
 namespace ddpkit::mpi {
 
-/// Ranks that talk through one duplicated MPI communicator. Issuing is thread-safe; that all ranks issue in the same order is
-/// the caller's duty.
+/// Ranks that talk through one duplicated MPI communicator and, on a node, through memory that they share.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(std::shared_ptr<Runtime> runtime, std::shared_ptr<Channel> channel);
@@ -33,16 +32,20 @@ class MpiCommunicator final : public Communicator {
   std::unique_ptr<Communicator> do_split(int color, int key) override;
   void do_abort(const Error& reason) noexcept override;
 
+  bool alone() const noexcept { return world_size() == 1; }
+  bool on_node(const ConstBuffer& in) const noexcept;
+  bool on_only_node(const ConstBuffer& in) const noexcept;
+  std::function<void()> gate(const Signature& signature) const;
   Work issue(const Signature& signature, std::string_view tag, std::function<void()> body);
-  Work enqueue(const Signature& signature, std::string_view tag, std::function<void()> body);
   Work issue_on_node(NodeOperation operation);
-  bool on_node(const ConstBuffer& in) const;
+  Work enqueue(Operation::Plan plan);
   void close();
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<Channel> channel_;
   int exceptions_at_start_;
-  std::mutex issuing_;  // numbers and queue places go together
+  std::mutex issuing_;  // numbers and places in the queue go together
+  NodeWorks works_;
   std::uint64_t issued_ = 0;
   std::uint64_t allocated_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "comm/mpi/node_board.hpp"
 
+#include <algorithm>
+
 #include "comm/mpi/packed_signature.hpp"
 #include "ddpkit/base/text.hpp"
 
@@ -13,9 +15,11 @@ NodeBoard::NodeBoard(std::shared_ptr<std::byte> memory, std::vector<int> members
     : rows_(memory, reinterpret_cast<Row*>(memory.get())), members_(std::move(members)), mine_(mine) {}
 
 void NodeBoard::arrive(std::uint64_t number, const Signature& signature, Place place) noexcept {
-  Row& row = rows_.get()[mine_];
-  row.entries[number % kOutstanding] = {pack(signature), signature.count, place};
-  row.arrived.store(number, std::memory_order_release);
+  Entry& entry = rows_.get()[mine_].entries[number % kOutstanding];
+  entry.what = pack(signature);
+  entry.count = signature.count;
+  entry.place = place;
+  entry.number.store(number, std::memory_order_release);
 }
 
 void NodeBoard::leave(std::uint64_t number) noexcept {
@@ -24,34 +28,58 @@ void NodeBoard::leave(std::uint64_t number) noexcept {
 
 bool NodeBoard::all_arrived(std::uint64_t number) const noexcept {
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    if (rows_.get()[rank].arrived.load(std::memory_order_acquire) < number) return false;
+    if (entry(rank, number).number.load(std::memory_order_acquire) != number) return false;
   return true;
 }
 
-bool NodeBoard::all_left(std::uint64_t number) const noexcept {
+std::uint64_t NodeBoard::left_by_all() const noexcept {
+  std::uint64_t left = rows_.get()[0].left.load(std::memory_order_acquire);
+  for (std::size_t rank = 1; rank < ranks(); ++rank)
+    left = std::min(left, rows_.get()[rank].left.load(std::memory_order_acquire));
+  return left;
+}
+
+bool NodeBoard::alike(std::size_t rank, std::uint64_t number) const noexcept {
+  const Entry& own = entry(mine_, number);
+  const Entry& other = entry(rank, number);
+  return other.what == own.what && other.count == own.count && other.place.block == own.place.block;
+}
+
+bool NodeBoard::all_alike(std::uint64_t number) const noexcept {
   for (std::size_t rank = 0; rank < ranks(); ++rank)
-    if (rows_.get()[rank].left.load(std::memory_order_acquire) < number) return false;
+    if (!alike(rank, number)) return false;
   return true;
 }
 
-Place NodeBoard::place(std::size_t rank, std::uint64_t number) const noexcept {
-  return entry(rank, number).place;
-}
-
-std::string NodeBoard::describe_mismatch(std::uint64_t number, const Signature& signature) const {
+std::string NodeBoard::describe_mismatch(std::uint64_t number) const {
+  const Entry& own = entry(mine_, number);
   std::string list;
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    if (alike(rank, number)) continue;
     const Entry& other = entry(rank, number);
-    if (other.what == pack(signature) && other.count == signature.count) continue;
-    list += text(list.empty() ? "" : ", ", "rank ", members_[rank], " issued ", describe(unpack(other.what, other.count)));
+    list += text(list.empty() ? "" : ", ", "rank ", members_[rank]);
+    if (other.what != own.what || other.count != own.count)
+      list += text(" issued ", describe(unpack(other.what, other.count)));
+    else if (other.place.block == 0)
+      list += " passed memory that is not from allocate() here; all ranks pass memory of one allocation, or none does";
+    else
+      list += text(" passed memory of allocation ", other.place.block, ", and this one ",
+                   own.place.block == 0 ? "none from allocate()" : text("of allocation ", own.place.block),
+                   "; all ranks pass memory of one allocation, or none does");
   }
   return list;
+}
+
+std::uint64_t NodeBoard::last_arrival(std::size_t rank) const noexcept {
+  std::uint64_t last = 0;
+  for (const Entry& entry : rows_.get()[rank].entries) last = std::max(last, entry.number.load());
+  return last;
 }
 
 std::string NodeBoard::describe_absent(std::uint64_t number) const {
   std::string list;
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
-    const std::uint64_t arrived = rows_.get()[rank].arrived;
+    const std::uint64_t arrived = last_arrival(rank);
     const std::uint64_t left = rows_.get()[rank].left;
     if (left >= number) continue;
     list += text(list.empty() ? "" : ", ", "rank ", members_[rank]);

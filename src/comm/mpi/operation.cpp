@@ -17,7 +17,9 @@ constexpr std::chrono::milliseconds kChoreInterval{1};
 }
 
 Operation::Operation(std::shared_ptr<OperationQueue> queue, std::shared_ptr<Channel> channel, Plan plan)
-    : queue_(std::move(queue)), channel_(std::move(channel)), plan_(std::move(plan)) {}
+    : queue_(std::move(queue)), channel_(std::move(channel)), plan_(std::move(plan)) {
+  ++channel_->under_way;
+}
 
 void Operation::run() {
   if (plan_.sequence == 0) return plan_.body();
@@ -25,8 +27,9 @@ void Operation::run() {
   table.enter(plan_.sequence, plan_.signature);
   const std::string others = table.describe_mismatch(plan_.sequence, plan_.signature);
   if (!others.empty()) throw CommError(text(describe_self(), ", but ", others), ExitStatus::disagree);
+  if (plan_.on_node) plan_.on_node();
   try {
-    plan_.body();
+    if (plan_.body) plan_.body();
   } catch (const CommError& error) {
     throw CommError(text(describe_self(), ": ", error.what()), error.status());
   }
@@ -34,6 +37,7 @@ void Operation::run() {
 }
 
 void Operation::finish(std::exception_ptr error) noexcept {
+  plan_.on_node = nullptr;
   plan_.body = nullptr;  // lets go of the memory before anyone hears that it is free
   {
     const std::lock_guard lock(mutex_);
@@ -57,7 +61,7 @@ void Operation::block() {
   queue_->throw_if_failed();
   const auto since = Clock::now();
   // A long queue is no failure: only the operation that the thread is in counts against the limit.
-  const auto deadline = [&] { return std::max(since, queue_->last_start()) + channel_->timeout; };
+  const auto deadline = [&] { return std::max(since, queue_->last_start()) + channel_->options.timeout; };
   for (;;) {
     queue_->do_chores();  // others may wait for this rank's part in what was begun and not waited for
     std::unique_lock lock(mutex_);
@@ -73,7 +77,7 @@ void Operation::expire() {
   const auto current = queue_->current();
   const Operation& culprit = current ? *current : *this;
   std::string message = culprit.describe_self();
-  message += text(" timed out after ", std::chrono::duration<double>(channel_->timeout).count(),
+  message += text(" timed out after ", std::chrono::duration<double>(channel_->options.timeout).count(),
                   " s: ", culprit.channel_->table.describe_absent(culprit.plan_.sequence));
   const auto others = culprit.channel_->table.describe_mismatch(culprit.plan_.sequence, culprit.plan_.signature);
   if (!others.empty()) message += text("; ", others);

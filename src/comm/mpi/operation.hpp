@@ -24,7 +24,8 @@ class Operation final : public Work::State {
     Signature signature = {};
     std::uint64_t sequence = 0;  ///< number among the operations of its channel; 0 where ranks need not agree
     std::string tag = {};
-    std::function<void()> body = {};  ///< blocking MPI calls; holds the memory they use
+    std::function<void()> on_node = {};  ///< what the ranks of the node do or settle first; its errors name the operation
+    std::function<void()> body = {};     ///< blocking MPI calls; holds the memory they use
   };
 
   Operation(std::shared_ptr<OperationQueue> queue, std::shared_ptr<Channel> channel, Plan plan);

@@ -43,9 +43,15 @@ void OperationQueue::run() noexcept {
 }
 
 std::shared_ptr<Operation> OperationQueue::take() {
-  spin_until([this] { return news_.load(std::memory_order_acquire); });
-  std::unique_lock lock(mutex_);
-  arrived_.wait(lock, [this] { return urgent_ || !waiting_.empty() || closed_; });
+  std::unique_lock lock(mutex_, std::defer_lock);
+  for (;;) {
+    do_chores_until_news();
+    spin_until([this] { return news_ || attended_; });
+    lock.lock();
+    arrived_.wait(lock, [this] { return has_news() || attended_; });
+    if (has_news()) break;
+    lock.unlock();
+  }
   if (urgent_) std::exchange(urgent_, nullptr)();
   if (waiting_.empty()) return nullptr;
   current_ = std::move(waiting_.front());
@@ -53,6 +59,32 @@ std::shared_ptr<Operation> OperationQueue::take() {
   news_ = !waiting_.empty() || closed_;
   last_start_ = Clock::now().time_since_epoch().count();
   return current_;
+}
+
+bool OperationQueue::has_news() const {
+  return urgent_ || !waiting_.empty() || closed_;
+}
+
+// Looks often at first, then seldom: the core belongs to the thread that computes.
+void OperationQueue::do_chores_until_news() noexcept {
+  constexpr std::chrono::microseconds kBetweenLooks{50};
+  while (attended_ && !news_) {
+    if (spin_until([this] { return news_ || !chores_left(); })) {
+      attended_.exchange(false);
+      if (chores_left()) attended_ = true;  // begun in between, by someone who saw that it was attended
+    } else {
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  }
+}
+
+// A chore that throws has told the queue of the failure.
+bool OperationQueue::chores_left() noexcept {
+  try {
+    return do_chores();
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 void OperationQueue::serve(Operation& operation) {
@@ -81,24 +113,39 @@ void OperationQueue::add_chore(Chore chore) {
   chores_.push_back(std::move(chore));
 }
 
-void OperationQueue::do_chores(const void* busy) {
+// Another thread that does them at this moment is as good.
+bool OperationQueue::do_chores(const void* busy) {
   const std::unique_lock lock(chores_mutex_, std::try_to_lock);
-  if (lock) std::erase_if(chores_, [busy](const Chore& chore) { return !chore(busy); });
+  bool unfinished = !lock;
+  if (!lock) return unfinished;
+  std::erase_if(chores_, [&](const Chore& chore) {
+    const ChoreState state = chore(busy);
+    unfinished |= state == ChoreState::unfinished;
+    return state == ChoreState::gone;
+  });
+  return unfinished;
+}
+
+void OperationQueue::attend() {
+  if (attended_.exchange(true)) return;
+  { const std::lock_guard lock(mutex_); }  // not between the thread's last look and its sleep
+  arrived_.notify_one();
 }
 
 void OperationQueue::fail(const CommError& error) {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = error;
+  failed_ = true;
 }
 
 void OperationQueue::throw_if_failed() const {
+  if (!failed_) return;
   const std::lock_guard lock(mutex_);
-  if (failure_) throw *failure_;
+  throw *failure_;
 }
 
 bool OperationQueue::failed() const {
-  const std::lock_guard lock(mutex_);
-  return failure_.has_value();
+  return failed_;
 }
 
 bool OperationQueue::idle() const {

@@ -31,11 +31,16 @@ class OperationQueue {
   /// Takes and runs operations until closed. The body of the communication thread.
   void run() noexcept;
 
-  /// What a thread does while it waits for anything. It is told what that thread is busy with already, and says whether it is
-  /// to be kept.
-  using Chore = std::function<bool(const void* busy)>;
+  /// What a thread does while it waits for anything. It is told what that thread is busy with already, and says whether there
+  /// is more to do, or that it need not be asked again.
+  enum class ChoreState { idle, unfinished, gone };
+  using Chore = std::function<ChoreState(const void* busy)>;
   void add_chore(Chore chore);
-  void do_chores(const void* busy = nullptr);
+  /// Whether any is unfinished.
+  bool do_chores(const void* busy = nullptr);
+
+  /// From here on the communication thread does the chores, whenever it has nothing else to do, until none is unfinished.
+  void attend();
 
   void fail(const CommError& error);
   void throw_if_failed() const;
@@ -50,6 +55,9 @@ class OperationQueue {
 
  private:
   std::shared_ptr<Operation> take();
+  bool has_news() const;
+  void do_chores_until_news() noexcept;
+  bool chores_left() noexcept;
   void serve(Operation& operation);
   void retire();
 
@@ -59,7 +67,9 @@ class OperationQueue {
   std::shared_ptr<Operation> current_;
   std::function<void()> urgent_;
   std::optional<CommError> failure_;
-  std::atomic<bool> news_ = false;  // something waits or the queue is closed; lets the thread look without the lock
+  std::atomic<bool> failed_ = false;
+  std::atomic<bool> news_ = false;      // something waits or the queue is closed; lets the thread look without the lock
+  std::atomic<bool> attended_ = false;  // somebody wants the chores done
   bool closed_ = false;
   std::atomic<std::chrono::steady_clock::rep> last_start_ = 0;
   std::mutex chores_mutex_;

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "comm/mpi/check.hpp"
@@ -44,9 +46,28 @@ int create(std::size_t bytes, std::string& problem) {
   return file;
 }
 
-int open_of(int process, int file, std::string& problem) {
-  const int mine = open(text("/proc/", process, "/fd/", file).c_str(), O_RDWR | O_CLOEXEC);
-  if (mine < 0) problem = last_error(text("opening the memory of process ", process));
+/// Where the first rank of the node has the memory, and how to tell it from any other file.
+struct Owner {
+  std::int64_t process = 0;
+  std::int64_t file = -1;
+  std::int64_t device = 0;
+  std::int64_t node = 0;
+};
+
+Owner identify(int file) {
+  struct stat about {};
+  if (fstat(file, &about) != 0) return {};
+  return {getpid(), file, static_cast<std::int64_t>(about.st_dev), static_cast<std::int64_t>(about.st_ino)};
+}
+
+// Ranks in containers of their own number processes differently: what is found may be somebody else's.
+int open_of(const Owner& owner, std::string& problem) {
+  const int mine = open(text("/proc/", owner.process, "/fd/", owner.file).c_str(), O_RDWR | O_CLOEXEC);
+  if (mine < 0) {
+    problem = last_error(text("opening the memory of process ", owner.process));
+  } else if (const Owner found = identify(mine); found.device != owner.device || found.node != owner.node) {
+    problem = text("process ", owner.process, " is another one here; are the ranks in containers of their own?");
+  }
   return mine;
 }
 
@@ -79,13 +100,13 @@ SharedMemory share_memory(MPI_Comm node, std::size_t bytes) {
   int rank = 0;
   check(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
   SharedMemory memory;
-  std::array<int, 2> owner{};  // process and descriptor
   const int created = rank == 0 ? create(bytes, memory.problem) : -1;
-  if (rank == 0) owner = {getpid(), memory.problem.empty() ? created : -1};
-  check(MPI_Bcast(owner.data(), 2, MPI_INT, 0, node), "MPI_Bcast");
-  const bool others = rank != 0 && owner[1] >= 0;
-  const File file(others ? open_of(owner[0], owner[1], memory.problem) : created);
-  if (rank != 0 && !others) memory.problem = "the first rank of the node has none";
+  Owner owner;
+  if (rank == 0 && memory.problem.empty()) owner = identify(created);
+  check(MPI_Bcast(&owner, sizeof owner, MPI_BYTE, 0, node), "MPI_Bcast");
+  const bool theirs = rank != 0 && owner.file >= 0;
+  const File file(theirs ? open_of(owner, memory.problem) : created);
+  if (rank != 0 && !theirs) memory.problem = "the first rank of the node has none";
   std::byte* mapped = map(file, bytes, memory.problem);
   if (mapped != nullptr) memory.data = {mapped, [bytes](std::byte* data) { munmap(data, bytes); }};
   memory.problem = first_problem(node, memory.problem);  // after it nobody opens the file any more

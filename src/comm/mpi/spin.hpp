@@ -8,6 +8,15 @@ namespace ddpkit::mpi {
 /// How long a thread looks again before it sleeps: about what going to sleep and being woken would cost.
 inline constexpr std::chrono::microseconds kSpin{20};
 
+/// Leaves the core's units to its other thread for a moment, between two looks at memory that another core writes.
+inline void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// Whether `ready` came true within a few looks. Yields between them: there may be more ranks than cores.
 template <class Ready>
 bool spin_until(Ready ready) {

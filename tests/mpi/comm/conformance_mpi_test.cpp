@@ -5,19 +5,36 @@
 using namespace ddpkit;
 using namespace ddpkit::testing;
 
-// mpi_main has initialised MPI: this also is the program that brought its own.
-TEST_CASE("mpi keeps every promise of a communicator") {
-  const auto comm = make_communicator({.backend = Backend::mpi, .timeout = std::chrono::seconds(20)});
+namespace {
+
+constexpr std::chrono::seconds kPatience{20};
+
+void require_every_promise(const CommOptions& options) {
+  const auto comm = make_communicator(options);
   REQUIRE(comm->backend() == "mpi");
   for (const ConformanceClaim& claim : conformance_claims()) DYNAMIC_SECTION(claim.claim) {
       CHECK_NOTHROW(claim.check(*comm));
     }
 }
 
+}  // namespace
+
+// mpi_main has initialised MPI: this also is the program that brought its own.
+TEST_CASE("mpi keeps every promise of a communicator") {
+  require_every_promise({.backend = Backend::mpi, .timeout = kPatience});
+}
+
 TEST_CASE("mpi keeps every promise when counts are above the chunk limit") {
-  const CommOptions options{.backend = Backend::mpi, .timeout = std::chrono::seconds(20), .chunk_elements = 60};
-  const auto comm = make_communicator(options);
-  for (const ConformanceClaim& claim : conformance_claims()) DYNAMIC_SECTION(claim.claim) {
-      CHECK_NOTHROW(claim.check(*comm));
-    }
+  require_every_promise({.backend = Backend::mpi, .timeout = kPatience, .chunk_elements = 60});
+}
+
+TEST_CASE("mpi keeps every promise whoever does the work in shared memory") {
+  const Progress progress = GENERATE(Progress::eager, Progress::thread);
+  require_every_promise({.backend = Backend::mpi, .timeout = kPatience, .progress = progress});
+}
+
+// Three ranks make a node of two and one of one.
+TEST_CASE("mpi keeps every promise between nodes, also with unequal numbers of ranks on them") {
+  const int ranks_per_node = GENERATE(1, 2);
+  require_every_promise({.backend = Backend::mpi, .timeout = kPatience, .ranks_per_node = ranks_per_node});
 }
