@@ -21,16 +21,18 @@ constexpr auto enum_names(Backend) {
 }
 
 /// Who does a rank's part of the collectives on data in memory that the ranks of a node share.
-enum class Progress {
+enum class NodeProgress {
   automatic,  ///< caller
   caller,     ///< whoever waits for one, mostly right after backward: nothing disturbs it, nothing is hidden behind it
   eager,      ///< also whoever starts the next, such as the hooks of backward, where all ranks have come by then
   thread,     ///< also the communication thread, as soon as all have come: for ranks that have a core to spare
 };
 
-constexpr auto enum_names(Progress) {
-  return std::to_array<std::pair<Progress, std::string_view>>(
-      {{Progress::automatic, "auto"}, {Progress::caller, "caller"}, {Progress::eager, "eager"}, {Progress::thread, "thread"}});
+constexpr auto enum_names(NodeProgress) {
+  return std::to_array<std::pair<NodeProgress, std::string_view>>({{NodeProgress::automatic, "auto"},
+                                                                   {NodeProgress::caller, "caller"},
+                                                                   {NodeProgress::eager, "eager"},
+                                                                   {NodeProgress::thread, "thread"}});
 }
 
 struct CommOptions {
@@ -40,7 +42,7 @@ struct CommOptions {
   /// Elements in one call of the underlying library; more are split. Lowered by tests only.
   std::int64_t chunk_elements = 1 << 30;
   /// Who works on data in shared memory. Between nodes it is always the communication thread.
-  Progress progress = Progress::automatic;
+  NodeProgress progress = NodeProgress::automatic;
   /// Ranks that are taken for one node; 0: those that share memory. Set by tests only.
   int ranks_per_node = 0;
 };

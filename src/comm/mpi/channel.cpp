@@ -98,8 +98,8 @@ std::shared_ptr<NodeLinks> link_nodes(const Channel& channel, int owners) {
 }
 
 // Between nodes the communication thread does everything, since all ranks must make their MPI calls in one order.
-Progress progress_of(const Channel& channel) {
-  if (channel.links || channel.options.progress == Progress::automatic) return Progress::caller;
+NodeProgress progress_of(const Channel& channel) {
+  if (channel.links || channel.options.progress == NodeProgress::automatic) return NodeProgress::caller;
   return channel.options.progress;
 }
 

@@ -23,7 +23,7 @@ class OperationQueue;
 struct ChannelOptions {
   std::chrono::milliseconds timeout{0};
   std::int64_t chunk_elements = 0;
-  Progress progress = Progress::automatic;
+  NodeProgress progress = NodeProgress::automatic;
   int ranks_per_node = 0;
 };
 

@@ -105,8 +105,8 @@ std::uint64_t NodeEngine::announce(NodeOperation&& operation, Route route) {
 }
 
 void NodeEngine::make_progress(Route route) {
-  if (options_.progress == Progress::eager) drive();
-  if (options_.progress == Progress::thread && route == Route::in_place) options_.queue->attend();
+  if (options_.progress == NodeProgress::eager) drive();
+  if (options_.progress == NodeProgress::thread && route == Route::in_place) options_.queue->attend();
 }
 
 void NodeEngine::post(Slot& slot, std::uint64_t number) {

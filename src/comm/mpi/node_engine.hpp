@@ -45,7 +45,7 @@ class NodeEngine {
     std::chrono::milliseconds timeout{0};
     std::string self = {};  ///< "rank 3 of 4", for errors
     int spins = 0;          ///< looks before a rank that waits begins to yield its core
-    Progress progress = Progress::caller;
+    NodeProgress progress = NodeProgress::caller;
     std::shared_ptr<NodeLinks> links = {};  ///< to the other nodes; there is one alone without. Then there are no mailboxes.
   };
 

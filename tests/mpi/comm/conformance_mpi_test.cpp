@@ -29,7 +29,7 @@ TEST_CASE("mpi keeps every promise when counts are above the chunk limit") {
 }
 
 TEST_CASE("mpi keeps every promise whoever does the work in shared memory") {
-  const Progress progress = GENERATE(Progress::eager, Progress::thread);
+  const NodeProgress progress = GENERATE(NodeProgress::eager, NodeProgress::thread);
   require_every_promise({.backend = Backend::mpi, .timeout = kPatience, .progress = progress});
 }
 
