@@ -24,22 +24,23 @@ at::Tensor view_of_slot(const at::Tensor& flat, const BucketSlot& slot, const at
 
 }  // namespace
 
-BucketStore::BucketStore(BucketPlan plan, std::span<const NamedTensor> gradients, Communicator& comm)
-    : plan_(std::move(plan)), slots_(gradients.size()), bucket_of_(gradients.size()) {
-  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
-    const Bucket& bucket = plan_.buckets[b];
-    memories_.push_back(comm.allocate(bucket.bytes()));
-    flats_.push_back(tensor_in(memories_.back(), 0, bucket.elements, bucket.dtype).zero_());
+BucketStore::BucketStore(const BucketPlan& plan, std::span<const NamedTensor> gradients, Communicator& comm)
+    : slots_(gradients.size()) {
+  for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
+    const Bucket& bucket = plan.buckets[b];
+    const Memory memory = comm.allocate(bucket.bytes());
+    flats_.push_back(tensor_in(memory, 0, bucket.elements, bucket.dtype).zero_());
+    buffers_.push_back(Buffer::in(memory, 0, static_cast<std::size_t>(bucket.elements), bucket.dtype));
     tags_.push_back(tag_of(b, bucket, gradients));
-    for (const BucketSlot& slot : bucket.slots) {
+    for (const BucketSlot& slot : bucket.slots)
       slots_[slot.parameter] = view_of_slot(flats_.back(), slot, gradients[slot.parameter].tensor);
-      bucket_of_[slot.parameter] = b;
-    }
   }
 }
 
 Buffer BucketStore::buffer(std::size_t bucket) const {
-  return as_buffer(flats_[bucket], memories_[bucket]);
+  Buffer buffer = buffers_[bucket];
+  buffer.device = device_of_tensor(flats_[bucket]);
+  return buffer;
 }
 
 }  // namespace ddpkit

@@ -5,10 +5,7 @@
 namespace ddpkit {
 
 GradReducer::GradReducer(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options)
-    : engine_(std::make_unique<Engine>(std::move(parameters), channels, options)) {
-  engine_->syncing = [this] { return syncing(); };
-  engine_->measuring = [this] { return measuring(); };
-}
+    : engine_(std::make_unique<Engine>(std::move(parameters), channels, options, modes())) {}
 
 GradReducer::~GradReducer() = default;
 

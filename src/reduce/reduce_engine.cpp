@@ -30,10 +30,22 @@ bool lie_alike(const at::Tensor& slot, const at::Tensor& gradient) {
 
 /// One pass over both where they lie alike.
 void copy_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
-  if (lie_alike(slot, gradient))
+  if (lie_alike(slot, gradient)) {
     std::memcpy(slot.mutable_data_ptr(), gradient.const_data_ptr(), gradient.nbytes());
-  else
-    slot.copy_(gradient);
+    return;
+  }
+  const at::NoGradGuard no_graph;  // backward with create_graph records what it does; likewise below
+  slot.copy_(gradient);
+}
+
+void add_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
+  const at::NoGradGuard no_graph;
+  slot.add_(gradient);
+}
+
+void clear(const at::Tensor& slot) {
+  const at::NoGradGuard no_graph;
+  slot.zero_();
 }
 
 /// The gradient, or zeros for one that is undefined, in the order of memory that the parameter has on every rank.
@@ -48,20 +60,25 @@ bool is_slot(const at::Tensor& gradient, const at::Tensor& slot) {
   return gradient.defined() && slot.numel() > 0 && gradient.const_data_ptr() == slot.const_data_ptr();
 }
 
+SquaredNorm norm_of(const at::Tensor& gradient) {
+  const at::NoGradGuard no_graph;
+  return squared_norm(gradient.is_non_overlapping_and_dense() ? gradient : gradient.contiguous());
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-GradReducer::Engine::Engine(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options)
-    : channels_(channels), options_(options) {
+GradReducer::Engine::Engine(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options,
+                            const Modes& modes)
+    : channels_(channels), options_(options), modes_(modes) {
   for (NamedTensor& parameter : without_repeats(std::move(parameters))) entries_.push_back({.parameter = std::move(parameter)});
   check_equal_on_all_ranks(options);
   make_plan();
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    hooks_.emplace_back(entries_[i].parameter.tensor,
-                        [this, i](const at::Tensor& parameter) { gradient_ready(i, parameter, syncing()); });
+  hooks_.reserve(entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) hooks_.emplace_back(entries_[i].parameter.tensor, *this, i);
 }
 
 void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options) {
@@ -76,30 +93,41 @@ void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options
 /// Collective. A plan of the parameters that are trainable now; gradients handed over from an earlier plan stay valid.
 void GradReducer::Engine::make_plan() {
   std::vector<GradientSpec> specs;
-  std::vector<NamedTensor> gradients;
   bool any_16_bit = false;
   entry_of_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
-    entry.gradient.reset();
-    if (!entry.parameter.tensor.requires_grad()) continue;
-    entry.gradient = specs.size();
+    entry.planned = entry.parameter.tensor.requires_grad();
+    if (!entry.planned) continue;
     specs.push_back({entry.parameter.name, entry.parameter.tensor.numel(), dtype_of_tensor(entry.parameter.tensor)});
     any_16_bit |= is_16_bit(specs.back().dtype);
-    gradients.push_back(entry.parameter);
     entry_of_.push_back(i);
   }
   const BucketLimits limits{.bucket_bytes = static_cast<std::size_t>(options_.bucket_mib) << 20,
                             .tail_bytes = static_cast<std::size_t>(options_.tail_kib) << 10};
-  store_ = std::make_unique<BucketStore>(plan_buckets(specs, limits), gradients, channels_.data);
+  plan_ = plan_buckets(specs, limits);
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b)
+    for (const BucketSlot& slot : plan_.buckets[b].slots) entries_[entry_of_[slot.parameter]].bucket = b;
   transport_ = std::make_unique<AllReduceTransport>(channels_.data, any_16_bit ? ReduceOp::mean : ReduceOp::sum);
-  missing_.assign(store_->size(), 0);
-  works_.reserve(store_->size());
+  missing_.assign(plan_.buckets.size(), 0);
+  works_.reserve(plan_.buckets.size());
+  if (channels_.data.world_size() > 1) place_in_buckets();
+}
+
+void GradReducer::Engine::place_in_buckets() {
+  std::vector<NamedTensor> gradients;
+  for (const std::size_t i : entry_of_) gradients.push_back(entries_[i].parameter);
+  store_ = std::make_unique<BucketStore>(plan_, gradients, channels_.data);
+  for (std::size_t gradient = 0; gradient < entry_of_.size(); ++gradient) {
+    Entry& entry = entries_[entry_of_[gradient]];
+    entry.slot = store_->slot(gradient);
+    entry.handed_over = entry.slot.detach();
+  }
 }
 
 bool GradReducer::Engine::trainable_changed() const {
   for (const Entry& entry : entries_)
-    if (entry.parameter.tensor.requires_grad() != entry.gradient.has_value()) return true;
+    if (entry.parameter.tensor.requires_grad() != entry.planned) return true;
   return false;
 }
 
@@ -107,84 +135,93 @@ void GradReducer::Engine::open_window() {
   if (state_ == State::broken) throw UsageError("GradReducer: a collective failed earlier; the job has to end");
   for (Entry& entry : entries_) {
     const at::Tensor& gradient = entry.parameter.tensor.grad();
-    entry.in_slot = entry.gradient && is_slot(gradient, store_->slot(*entry.gradient));
-    entry.filled = entry.in_slot;
+    entry.in_place = entry.planned && !alone() && is_slot(gradient, entry.slot);
+    entry.filled = alone() ? entry.planned && gradient.defined() : entry.in_place;
     entry.counted = false;
     entry.squared_norm.reset();
   }
-  for (std::size_t b = 0; b < store_->size(); ++b)
-    missing_[b] = static_cast<std::int64_t>(store_->plan().buckets[b].slots.size());
-  works_.clear();
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) missing_[b] = std::ssize(plan_.buckets[b].slots);
+  sent_ = 0;
   counters_.early_gradients = 0;
   state_ = State::open;
 }
 
-void GradReducer::Engine::gradient_ready(std::size_t index, const at::Tensor& parameter, bool sending) {
+void GradReducer::Engine::gradient_ready(std::size_t index, const at::Tensor& parameter) {
   Entry& entry = entries_[index];
-  if (!parameter.grad().defined() || !entry.gradient) return;
-  if (parameter.grad().is_sparse())
+  at::Tensor& gradient = parameter.mutable_grad();
+  if (!gradient.defined() || !entry.planned) return;
+  if (gradient.is_sparse())
     throw UsageError(text("parameter ", entry.parameter.name,
                           " has a sparse gradient, which GradReducer does not reduce; make the "
                           "embedding with sparse(false)"));
   if (state_ != State::open) open_window();
-  if (store_->bucket_of(*entry.gradient) < works_.size()) refuse_late(entry);
-  take(entry, parameter);
-  if (!sending) return;
+  if (entry.bucket < sent_) refuse_late(entry);
+  take(entry, gradient);
+  if (modes_.no_sync > 0) return;
   if (!works_.empty() && !entry.counted) ++counters_.early_gradients;
   count(entry);
 }
 
-/// Moves the gradient into its slot, adding to what earlier backwards of the window left there.
-void GradReducer::Engine::take(Entry& entry, const at::Tensor& parameter) {
-  const at::NoGradGuard no_graph;  // backward with create_graph records what it does
-  at::Tensor& gradient = parameter.mutable_grad();
-  const at::Tensor& slot = store_->slot(*entry.gradient);
+/// Makes the gradient part of this rank's sum.
+void GradReducer::Engine::take(Entry& entry, at::Tensor& gradient) {
+  entry.squared_norm.reset();
+  if (alone()) {
+    if (modes_.measure > 0) entry.squared_norm = norm_of(gradient);
+  } else {
+    move_to_slot(entry, gradient);
+  }
+  entry.filled = true;
+}
+
+/// Adds to what earlier backwards of the window left in the slot.
+void GradReducer::Engine::move_to_slot(Entry& entry, at::Tensor& gradient) {
+  const at::Tensor& slot = entry.slot;
   if (gradient.sizes() != slot.sizes())
     throw UsageError(text("parameter ", entry.parameter.name, " changed its shape from ", slot.sizes(), " to ",
                           gradient.sizes(), " after the GradReducer was made; make a new one"));
+  const bool measuring = modes_.measure > 0;
   const bool added_in_place = is_slot(gradient, slot);
-  entry.squared_norm.reset();
   if (!added_in_place) {
     // What autograd made out of place from a gradient in the slot holds the slot's sum already.
-    if (entry.filled && !entry.in_slot)
-      slot.add_(gradient);
-    else if (measuring() && slot.scalar_type() == at::kFloat && lie_alike(slot, gradient))
+    if (entry.filled && !entry.in_place)
+      add_gradient(slot, gradient);
+    else if (measuring && slot.scalar_type() == at::kFloat && lie_alike(slot, gradient))
       entry.squared_norm = SquaredNorm{.host = copy_measured(slot, gradient)};
     else
       copy_gradient(slot, gradient);
     gradient.reset();
   }
-  entry.in_slot = added_in_place;
-  entry.filled = true;
-  if (measuring() && !entry.squared_norm) entry.squared_norm = squared_norm(slot);
+  entry.in_place = added_in_place;
+  if (measuring && !entry.squared_norm) entry.squared_norm = norm_of(slot);
 }
 
 void GradReducer::Engine::count(Entry& entry) {
   if (entry.counted) return;
   entry.counted = true;
-  --missing_[store_->bucket_of(*entry.gradient)];
+  --missing_[entry.bucket];
   if (options_.overlap == Overlap::on) send_full_buckets();
 }
 
 void GradReducer::Engine::send_full_buckets() {
-  while (works_.size() < store_->size() && missing_[works_.size()] == 0) {
-    const bool last = works_.size() + 1 == store_->size();
-    if (!last) ++counters_.sent_during_backward;
-    send(works_.size());
+  while (sent_ < plan_.buckets.size() && missing_[sent_] == 0) {
+    const bool last = sent_ + 1 == plan_.buckets.size();
+    if (!last && !alone()) ++counters_.sent_during_backward;
+    send(sent_);
   }
 }
 
 void GradReducer::Engine::send(std::size_t bucket) {
-  for (const BucketSlot& slot : store_->plan().buckets[bucket].slots)
-    if (!entries_[entry_of_[slot.parameter]].filled) store_->slot(slot.parameter).zero_();
+  ++sent_;
+  if (alone()) return;
+  for (const BucketSlot& slot : plan_.buckets[bucket].slots)
+    if (const Entry& entry = entries_[entry_of_[slot.parameter]]; !entry.filled) clear(entry.slot);
   ++counters_.collectives;
-  counters_.bytes += static_cast<std::int64_t>(store_->plan().buckets[bucket].bytes());
+  counters_.bytes += static_cast<std::int64_t>(plan_.buckets[bucket].bytes());
   works_.push_back(transport_->start({store_->buffer(bucket), bucket, store_->tag(bucket)}));
 }
 
 void GradReducer::Engine::send_rest() {
-  const at::NoGradGuard no_graph;
-  while (works_.size() < store_->size()) send(works_.size());
+  while (sent_ < plan_.buckets.size()) send(sent_);
 }
 
 void GradReducer::Engine::refuse_late(const Entry& entry) const {
@@ -195,19 +232,30 @@ void GradReducer::Engine::refuse_late(const Entry& entry) const {
 
 /// Sends the rest and the record, waits for all of it, and leaves the sums of the ranks in `rider` and the entries.
 void GradReducer::Engine::exchange(std::span<double> rider, Part part) {
+  const auto start = std::chrono::steady_clock::now();
+  state_ = State::broken;  // unless all of it arrives
+  send_rest();
+  if (alone()) {
+    for (Entry& entry : entries_) entry.used = entry.filled;
+    given_up_ = part == Part::given_up ? 1 : 0;
+    newcomers_ = trainable_changed();
+  } else {
+    exchange_record(rider, part);
+    counters_.exposed_seconds += seconds_since(start);
+  }
+  state_ = State::idle;
+  ++counters_.windows;
+}
+
+void GradReducer::Engine::exchange_record(std::span<double> rider, Part part) {
   record_.assign(rider.begin(), rider.end());
   for (const Entry& entry : entries_) record_.push_back(entry.filled ? 1 : 0);
   record_.push_back(part == Part::given_up ? 1 : 0);
   record_.push_back(trainable_changed() ? 1 : 0);
-  const auto start = std::chrono::steady_clock::now();
-  state_ = State::broken;  // unless all of it arrives
-  send_rest();
   const Work record = channels_.control.all_reduce(std::span<double>(record_), ReduceOp::sum, "window record");
   for (const Work& work : works_) work.wait();
   record.synchronize();
-  state_ = State::idle;
-  counters_.exposed_seconds += seconds_since(start);
-  ++counters_.windows;
+  works_.clear();
 
   std::copy_n(record_.begin(), rider.size(), rider.begin());
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].used = record_[rider.size() + i] > 0;
@@ -230,10 +278,11 @@ double GradReducer::Engine::finish(std::span<double> rider) {
 
 void GradReducer::Engine::discard() {
   if (state_ != State::open) return;
-  if (!works_.empty())
+  if (sent_ > 0)
     throw UsageError(
         "GradReducer::discard: buckets of this window are on their way, and other ranks wait for the rest; call finish "
         "or abandon");
+  if (alone()) forget_gradients();
   state_ = State::idle;
 }
 
@@ -248,7 +297,7 @@ void GradReducer::Engine::forget_gradients() {
   for (const Entry& entry : entries_) entry.parameter.tensor.mutable_grad().reset();
 }
 
-/// What the measured backward did not touch has not been sent either, and is read from its slot.
+/// What the measured backward did not touch has not been sent either, and is read where it lies.
 double GradReducer::Engine::local_squared_norm() {
   if (trainable_changed()) return std::numeric_limits<double>::quiet_NaN();
   if (state_ != State::open) return 0;
@@ -257,7 +306,7 @@ double GradReducer::Engine::local_squared_norm() {
   at::Tensor on_device;
   for (Entry& entry : entries_) {
     if (!entry.filled) continue;
-    if (!entry.squared_norm) entry.squared_norm = squared_norm(store_->slot(*entry.gradient));
+    if (!entry.squared_norm) entry.squared_norm = norm_of(alone() ? entry.parameter.tensor.grad() : entry.slot);
     sum += entry.squared_norm->host;
     if (const at::Tensor& norm = entry.squared_norm->device; norm.defined())
       on_device = on_device.defined() ? on_device.add(norm) : norm.to(at::kDouble);
@@ -266,13 +315,17 @@ double GradReducer::Engine::local_squared_norm() {
 }
 
 void GradReducer::Engine::hand_over() {
-  for (const Entry& entry : entries_) {
-    if (!entry.gradient) continue;
+  if (alone()) return;  // gradients are where the caller looks for them
+  for (Entry& entry : entries_) {
+    if (!entry.planned) continue;
     at::Tensor& gradient = entry.parameter.tensor.mutable_grad();
-    if (!entry.used)
+    if (!entry.used) {
       gradient.reset();
-    else if (!gradient.defined())
-      gradient = store_->slot(*entry.gradient).detach();
+    } else if (!gradient.defined()) {
+      const bool caller_changed_it = !is_slot(entry.handed_over, entry.slot) || entry.handed_over.requires_grad();
+      if (caller_changed_it && entry.slot.numel() > 0) entry.handed_over = entry.slot.detach();
+      gradient = entry.handed_over;
+    }
   }
 }
 
@@ -286,7 +339,7 @@ void GradReducer::Engine::adopt_newcomers() {
   make_room_for_newcomers();
   const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
   for (const Entry& entry : entries_)
-    if (const at::Tensor& parameter = entry.parameter.tensor; !entry.gradient && parameter.requires_grad() && entry.used)
+    if (const at::Tensor& parameter = entry.parameter.tensor; !entry.planned && parameter.requires_grad() && entry.used)
       channels_.data.all_reduce(as_buffer(parameter.grad()), op, entry.parameter.name).wait();
   make_plan();
 }
@@ -294,11 +347,11 @@ void GradReducer::Engine::adopt_newcomers() {
 /// Collective: a rank without room is an error on all.
 void GradReducer::Engine::make_room_for_newcomers() {
   for (Entry& entry : entries_)
-    if (!entry.gradient && entry.parameter.tensor.requires_grad())
+    if (!entry.planned && entry.parameter.tensor.requires_grad())
       entry.used = agree_any(channels_.control, entry.parameter.tensor.grad().defined(), entry.parameter.name);
   all_or_none(channels_.control, "making room for the gradients of parameters that became trainable", [&] {
     for (const Entry& entry : entries_)
-      if (const at::Tensor& parameter = entry.parameter.tensor; !entry.gradient && parameter.requires_grad() && entry.used)
+      if (const at::Tensor& parameter = entry.parameter.tensor; !entry.planned && parameter.requires_grad() && entry.used)
         parameter.mutable_grad() = laid_out_like(parameter, parameter.grad());
   });
 }

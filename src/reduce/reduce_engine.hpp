@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,12 +16,15 @@
 namespace ddpkit {
 
 /// What stands behind a GradReducer: the state of one window and the hooks that move it on.
-class GradReducer::Engine {
+///
+/// A rank that is alone has no buckets: gradients stay where autograd leaves them, and "sent" only means that the window's
+/// last backward is past them.
+class GradReducer::Engine final : public GradReceiver {
  public:
-  Engine(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options);
+  /// `modes` must outlive the engine.
+  Engine(std::vector<NamedTensor> parameters, Channels channels, const ReducerOptions& options, const Modes& modes);
 
-  /// A backward has left a gradient in `parameters_[index]`.
-  void gradient_ready(std::size_t index, const at::Tensor& parameter, bool syncing);
+  void gradient_ready(std::size_t index, const at::Tensor& parameter) override;
 
   double finish(std::span<double> rider);
   void discard();
@@ -27,17 +33,11 @@ class GradReducer::Engine {
   void apply_scale(double scale);
   double local_squared_norm();
 
-  const BucketPlan& plan() const noexcept { return store_->plan(); }
+  const BucketPlan& plan() const noexcept { return plan_; }
   const ReduceCounters& counters() const noexcept { return counters_; }
   std::vector<at::Tensor> gradients() const;
   Channels channels() const noexcept { return channels_; }
   std::vector<std::string> unused() const;
-
-  /// Who asks whether this backward sends; set once by the owner.
-  std::function<bool()> syncing;
-
-  /// Likewise, whether this backward measures.
-  std::function<bool()> measuring;
 
  private:
   enum class State {
@@ -46,29 +46,36 @@ class GradReducer::Engine {
     broken,  ///< a collective failed: nothing may be sent any more
   };
 
-  /// A parameter, its hook, and what happened to it in this window.
+  /// A parameter and what happened to it in this window.
   struct Entry {
     NamedTensor parameter;
-    std::optional<std::size_t> gradient;        ///< index in the plan; none while frozen
-    bool filled = false;                        ///< the slot holds this rank's sum
-    bool in_slot = false;                       ///< `.grad` is the slot itself: the caller lets gradients add up there
-    bool counted = false;                       ///< counted as ready in the sending backward
-    bool used = false;                          ///< by any rank, in the last window
-    std::optional<SquaredNorm> squared_norm{};  ///< of the slot before it was sent, where it was measured
+    bool planned = false;      ///< has a place in the plan; not while frozen
+    std::size_t bucket = 0;    ///< of the plan
+    at::Tensor slot{};         ///< its place in the bucket; undefined for a rank that is alone
+    at::Tensor handed_over{};  ///< what the caller sees of the slot; kept, since making it takes time
+    bool filled = false;       ///< this rank's sum is there: in the slot, or in `.grad` of a rank that is alone
+    bool in_place = false;     ///< `.grad` is the slot itself: the caller lets gradients add up there
+    bool counted = false;      ///< counted as ready in the sending backward
+    bool used = false;         ///< by any rank, in the last window
+    std::optional<SquaredNorm> squared_norm{};  ///< of this rank's sum, where it was measured
   };
 
+  bool alone() const noexcept { return store_ == nullptr; }
   void check_equal_on_all_ranks(const ReducerOptions& options);
   void make_plan();
+  void place_in_buckets();
   bool trainable_changed() const;
 
   void open_window();
-  void take(Entry& entry, const at::Tensor& parameter);
+  void take(Entry& entry, at::Tensor& gradient);
+  void move_to_slot(Entry& entry, at::Tensor& gradient);
   void count(Entry& entry);
   void send_full_buckets();
   void send(std::size_t bucket);
   void send_rest();
   enum class Part { whole, given_up };  ///< what this rank brings to the window
   void exchange(std::span<double> rider, Part part);
+  void exchange_record(std::span<double> rider, Part part);
   void hand_over();
   void forget_gradients();
   void adopt_newcomers();
@@ -78,15 +85,18 @@ class GradReducer::Engine {
 
   Channels channels_;
   ReducerOptions options_;
+  const Modes& modes_;
   std::vector<Entry> entries_;
   std::vector<GradHook> hooks_;
   std::vector<std::size_t> entry_of_;  // by gradient of the plan
+  BucketPlan plan_;
   std::unique_ptr<BucketTransport> transport_;
-  std::unique_ptr<BucketStore> store_;
+  std::unique_ptr<BucketStore> store_;  // none for a rank that is alone
 
   State state_ = State::idle;
   std::vector<std::int64_t> missing_;  // by bucket: gradients not counted yet
-  std::vector<Work> works_;            // of the buckets sent, in order
+  std::size_t sent_ = 0;               // buckets, in order
+  std::vector<Work> works_;            // of those that travel
   std::vector<double> record_;         // rider, used flags by entry, "I give up", "my set of trainable parameters changed"
   bool newcomers_ = false;
   int given_up_ = 0;  ///< ranks that abandoned the last window

@@ -1,6 +1,7 @@
 #include "ddpkit/step/stepper.hpp"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
@@ -72,7 +73,8 @@ Wish wish_of(const Ballot& ballot) {
 struct Stepper::MicroBatches {
   std::int64_t size;
   double expected_count;  ///< of this rank in a full window; equal on all ranks
-  std::function<Batch(std::int64_t)> fetch;
+  /// The batch of this number on the device: in `room`, unless it lies there already.
+  std::function<const Batch&(std::int64_t, Batch& room)> fetch;
 };
 
 Stepper::Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options)
@@ -81,12 +83,17 @@ Stepper::Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& sched
 StepResult Stepper::run(const Window& window, const LossFunction& loss) {
   progress_.epoch = window.range().epoch;
   progress_.global_batch = window.range().global;
-  const auto fetch = [&](std::int64_t index) { return Batch(window.fetch(index)).to(device_); };
+  const auto fetch = [&](std::int64_t index, Batch& room) -> const Batch& {
+    return room = Batch(window.fetch(index)).to(device_);
+  };
   return step({window.micro_batches(), static_cast<double>(window.local_batch()), fetch}, loss);
 }
 
 StepResult Stepper::run(std::span<const Batch> micro_batches, const LossFunction& loss) {
-  const auto fetch = [&](std::int64_t index) { return micro_batches[static_cast<std::size_t>(index)].to(device_); };
+  const auto fetch = [&](std::int64_t index, Batch& room) -> const Batch& {
+    const Batch& batch = micro_batches[static_cast<std::size_t>(index)];
+    return batch.is_on(device_) ? batch : room = batch.to(device_);
+  };
   return step({std::ssize(micro_batches), static_cast<double>(micro_batches.size()), fetch}, loss);
 }
 
@@ -182,12 +189,8 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
   for (std::int64_t i = 0; i < window.size; ++i) {
     std::optional<Reducer::NoSync> pause;
     if (i + 1 < window.size) pause.emplace(reducer_.no_sync());
-    Batch batch;
-    {
-      const Stopwatch stopwatch(ballot[Slot::data_seconds]);
-      phase_ = MemoryPhase::batch;
-      batch = window.fetch(i);
-    }
+    Batch room;
+    const Batch& batch = fetch(window, i, room, ballot);
     const auto measure = noise_.reach(i, ballot);
     if (batch.rows() == 0) continue;
     const Stopwatch stopwatch(ballot[Slot::compute_seconds]);
@@ -196,6 +199,12 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
     back_propagate_one(batch, window.expected_count, loss, ballot);
   }
   noise_.reach(window.size, ballot);
+}
+
+const Batch& Stepper::fetch(const MicroBatches& window, std::int64_t index, Batch& room, Ballot& ballot) {
+  const Stopwatch stopwatch(ballot[Slot::data_seconds]);
+  phase_ = MemoryPhase::batch;
+  return window.fetch(index, room);
 }
 
 void Stepper::back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss_of, Ballot& ballot) {
@@ -217,9 +226,17 @@ void Stepper::back_propagate_one(const Batch& batch, double expected_count, cons
   ballot[Slot::rows] += static_cast<double>(batch.rows());
   ballot[Slot::loss] += mean * count;
   phase_ = MemoryPhase::backward;
-  (loss.mean * (count / expected_count)).backward();
+  backward(loss.mean, count / expected_count);
   phase_ = MemoryPhase::metrics;
   if (on_micro_batch) on_micro_batch(batch, loss);
+}
+
+/// As (loss * factor).backward(), which would add a node to the graph and take memory.
+void Stepper::backward(const at::Tensor& loss, double factor) {
+  const bool fits = factor_.defined() && factor_.dtype() == loss.dtype() && factor_.device() == loss.device() &&
+                    factor_.sizes() == loss.sizes();
+  if (!fits) factor_ = at::empty_like(loss, loss.options().requires_grad(false));
+  loss.backward(factor_.fill_(factor));
 }
 
 bool Stepper::may_update(const Ballot& ballot, StepResult& result) {

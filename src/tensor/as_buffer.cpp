@@ -34,14 +34,14 @@ at::ScalarType scalar_type_of(DType type) {
   return at::kFloat;
 }
 
-namespace {
-
 // Through c10's registry, so that programs for CPUs need not link the CUDA libraries.
-Device device_of(const at::Tensor& tensor) {
+Device device_of_tensor(const at::Tensor& tensor) {
   if (!tensor.is_cuda()) return {};
   const c10::Stream stream = c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).getStream(tensor.device());
   return {Device::Type::cuda, tensor.device().index(), stream.native_handle()};
 }
+
+namespace {
 
 c10::Device torch_device(const Device& device) {
   if (device.type == Device::Type::cpu) return c10::Device(c10::DeviceType::CPU);
@@ -58,7 +58,7 @@ Buffer as_buffer(const at::Tensor& tensor) {
   buffer.data = tensor.data_ptr();
   buffer.count = static_cast<std::size_t>(tensor.numel());
   buffer.dtype = dtype_of_tensor(tensor);
-  buffer.device = device_of(tensor);
+  buffer.device = device_of_tensor(tensor);
   buffer.keep_alive = std::make_shared<at::Tensor>(tensor);
   return buffer;
 }

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
+
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
@@ -42,11 +44,18 @@ const at::Tensor& Batch::operator[](std::string_view name) const {
   throw UsageError(text("the batch has no array \"", name, "\"; it has: ", known.empty() ? "nothing" : known));
 }
 
-Batch Batch::to(c10::Device device) const {
-  Batch moved = *this;
-  for (NamedTensor& item : moved.tensors_)
+bool Batch::is_on(c10::Device device) const noexcept {
+  return std::ranges::all_of(tensors_, [device](const NamedTensor& item) { return item.tensor.device() == device; });
+}
+
+Batch Batch::to(c10::Device device) const& {
+  return Batch(*this).to(device);
+}
+
+Batch Batch::to(c10::Device device) && {
+  for (NamedTensor& item : tensors_)
     if (item.tensor.device() != device) item.tensor = item.tensor.to(device, /*non_blocking=*/true);
-  return moved;
+  return std::move(*this);
 }
 
 }  // namespace ddpkit

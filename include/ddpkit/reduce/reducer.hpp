@@ -11,7 +11,7 @@
 
 namespace ddpkit {
 
-/// What a reducer did since it was made. Read it between windows.
+/// What a reducer did since it was made. Read it between windows. A rank that is alone issues nothing.
 struct ReduceCounters {
   std::int64_t windows = 0;
   std::int64_t collectives = 0;           ///< gradient collectives issued
@@ -51,10 +51,10 @@ class Reducer {
 
   /// While it lives, backward only adds up on this rank.
   using NoSync = Scope;
-  NoSync no_sync() { return NoSync(no_sync_depth_); }
+  NoSync no_sync() { return NoSync(modes_.no_sync); }
 
   /// While it lives, backward also measures what it leaves behind, at the moment when that is in the cache.
-  Scope measure_norm() { return Scope(measure_depth_); }
+  Scope measure_norm() { return Scope(modes_.measure); }
 
   /// Squared norm of what this rank has added up in the window so far, before anything is reduced. Before `finish`; not
   /// collective. Cheap after a backward under `measure_norm`, else a pass over the gradients. NaN in a window in which the set
@@ -91,13 +91,16 @@ class Reducer {
   virtual Channels channels() const noexcept = 0;
 
  protected:
-  bool syncing() const noexcept { return no_sync_depth_ == 0; }
-  bool measuring() const noexcept { return measure_depth_ > 0; }
+  /// What holds for the next backward: how many scopes of each kind live.
+  struct Modes {
+    int no_sync = 0;
+    int measure = 0;
+  };
+  const Modes& modes() const noexcept { return modes_; }
   virtual void apply_scale(double scale) = 0;
 
  private:
-  int no_sync_depth_ = 0;
-  int measure_depth_ = 0;
+  Modes modes_;
 };
 
 }  // namespace ddpkit

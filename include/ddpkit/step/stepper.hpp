@@ -93,7 +93,9 @@ class Stepper {
   void make_room();
   void put_back_buffers();
   void back_propagate(const MicroBatches& window, const LossFunction& loss, Ballot& ballot);
+  const Batch& fetch(const MicroBatches& window, std::int64_t index, Batch& room, Ballot& ballot);
   void back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss, Ballot& ballot);
+  void backward(const at::Tensor& loss, double factor);
   double exchange(Ballot& ballot, StepResult& result);
   void give_up(StepResult& result);
   void update_or_end(double scale, StepResult& result);
@@ -113,6 +115,7 @@ class Stepper {
   MemoryPhase phase_ = MemoryPhase::none;  ///< what this rank is doing
   Shortage shortage_;
   KeptTensors kept_;
+  at::Tensor factor_;    ///< by which the last loss was weighed
   std::string culprit_;  ///< this rank's account of a loss that is not finite
 };
 

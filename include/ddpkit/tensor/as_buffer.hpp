@@ -13,9 +13,11 @@ DType dtype_of_tensor(const at::Tensor& tensor);
 /// The inverse.
 at::ScalarType scalar_type_of(DType type);
 
+/// Where a tensor lies. On CUDA the stream is the calling thread's current one on the tensor's device.
+Device device_of_tensor(const at::Tensor& tensor);
+
 /// A dense tensor's elements in memory order. The buffer keeps the tensor alive. Throws UsageError when it has holes or
-/// overlaps; strides may be permuted (channels_last), as long as they are the same on all ranks. On CUDA the buffer's stream is
-/// the calling thread's current one on the tensor's device.
+/// overlaps; strides may be permuted (channels_last), as long as they are the same on all ranks.
 Buffer as_buffer(const at::Tensor& tensor);
 
 /// `tensor` as a buffer whose elements lie `offset` bytes into `memory`. Throws UsageError when they do not.

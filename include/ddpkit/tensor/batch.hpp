@@ -38,8 +38,11 @@ class Batch {
   /// Number of the micro-batch in its window, on this rank.
   std::int64_t micro_index() const noexcept { return micro_index_; }
 
+  bool is_on(c10::Device device) const noexcept;
+
   /// The same rows on another device; itself when they are there already.
-  Batch to(c10::Device device) const;
+  Batch to(c10::Device device) const&;
+  Batch to(c10::Device device) &&;
 
  private:
   std::vector<NamedTensor> tensors_;

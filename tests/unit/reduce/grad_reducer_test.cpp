@@ -6,9 +6,11 @@
 #include <torch/torch.h>
 
 #include <mutex>
+#include <tuple>
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/testing/faulty.hpp"
+#include "ddpkit/testing/logged_communicator.hpp"
 #include "ddpkit/testing/thread_world.hpp"
 #include "support/catch.hpp"
 
@@ -94,5 +96,26 @@ TEST_CASE("a reducer without trainable parameters has nothing to do") {
     GradReducer reducer(std::vector<NamedTensor>{{"frozen", torch::ones({3})}}, comm);
     reducer.finish();
     if (reducer.counters().collectives != 0) throw Error("a collective was issued");
+  });
+}
+
+TEST_CASE("four micro-batches in a window cost the collectives and bytes of one: a quarter for each sample") {
+  testing::run_ranks(3, [](Communicator& comm) {
+    const auto cost_of_window = [&](int micro_batches) {
+      testing::OpLog log;
+      testing::LoggedCommunicator logged(comm, log);
+      Wide model;
+      GradReducer reducer(model.named_parameters(), logged, {.tail_kib = 1});
+      log.clear();
+      for (int micro = 0; micro < micro_batches; ++micro) {
+        std::optional<Reducer::NoSync> pause;
+        if (micro + 1 < micro_batches) pause.emplace(reducer.no_sync());
+        model.loss(comm.rank(), micro).backward();
+      }
+      reducer.finish();
+      const auto& counters = reducer.counters();
+      return std::tuple(log.records(), counters.collectives, counters.bytes);
+    };
+    if (cost_of_window(4) != cost_of_window(1)) throw Error("accumulation costs more than one micro-batch");
   });
 }
