@@ -114,7 +114,8 @@ class Simulate(unittest.TestCase):
 
     def test_a_run_file_of_another_model_is_refused_and_one_of_this_model_gives_its_buckets(self):
         other = self.file("run.yaml", "run: {name: mlp}\n")
-        self.refuses(CONFIG, "recorded of 'vgg16'", "vgg16.json", "horovod_128x4.yaml", "--config", other)
+        self.refuses(CONFIG, "run.yaml:1:13 is of the run 'mlp', but the step profile was recorded of 'vgg16'",
+                     "vgg16.json", "horovod_128x4.yaml", "--config", other)
         own = self.file("run.yaml", "run: {name: vgg16}\ncomm: {bucket_mib: 7, tail_kib: 9}\n")
         document = json.loads(self.succeeds("vgg16.json", "horovod_128x4.yaml", "--json", "--config", own))
         self.assertEqual((document["bucket_bytes"], document["tail_bytes"]), (7 << 20, 9 << 10))

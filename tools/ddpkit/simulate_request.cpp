@@ -22,10 +22,12 @@ void require_sense(const SimulateArguments& arguments) {
 }
 
 void take_run_file(const std::string& file, PredictionRequest& request) {
-  const RunConfig config = load_config({.file = file}).config;
-  if (config.run.name != request.profile.model)
-    throw ConfigError(text(file, " is of the run '", config.run.name, "', but the step profile was recorded of '",
-                           request.profile.model, "'; record one with this run file"));
+  const LoadedConfig loaded = load_config({.file = file});
+  const RunConfig& config = loaded.config;
+  if (loaded.origins.given("run.name") && config.run.name != request.profile.model)
+    throw ConfigError(text(loaded.origins.of("run.name"), " is of the run '", config.run.name,
+                           "', but the step profile was recorded of '", request.profile.model,
+                           "'; record one with this run file"));
   request.sizes = {.bucket_bytes = config.reducer.bucket_mib << 20, .tail_bytes = config.reducer.tail_kib << 10};
 }
 
