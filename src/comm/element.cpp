@@ -3,8 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/narrow_float.hpp"
 #include "base/vector_width.hpp"
-#include "comm/half_conversion.hpp"
 
 namespace ddpkit {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/narrow_float.hpp"
 #include "base/vector_width.hpp"
 #include "comm/element.hpp"
-#include "comm/half_conversion.hpp"
 
 // Everything below is compiled once for each width of vectors, which takes that all of it is inlined.
 #define DDPKIT_INLINE [[gnu::always_inline]] inline
