@@ -1,15 +1,21 @@
 # Everything ddpkit links against, found here and nowhere else. third_party/README.md says what each is for.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # a project that adds this folder links them through our targets
 find_package(Threads REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(XxHash REQUIRED)
-find_package(Eigen3 REQUIRED NO_MODULE)
-if(NOT TARGET yaml-cpp::yaml-cpp)  # 0.7 exports the bare name
-  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+if(DDPKIT_HEADERS)
+  include(DdpkitHeaders)
+else()
+  find_package(spdlog REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(XxHash REQUIRED)
+  find_package(Eigen3 REQUIRED NO_MODULE)
+endif()
+if(DDPKIT_TRAINER)
+  find_package(yaml-cpp REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_package(ZLIB REQUIRED)
+  if(NOT TARGET yaml-cpp::yaml-cpp)  # 0.7 exports the bare name
+    add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+  endif()
 endif()
 
 set(DDPKIT_HAVE_MPI OFF)

@@ -1,7 +1,7 @@
 # ddpkit_library(<name> LAYERS <layer>... [SOURCES <file>...]): the library ddpkit::<name> made of whole layers. Every header in
-# include/ddpkit/<layer> is public, every source directly in src/<layer> belongs to it.
+# include/ddpkit/<layer> is public, every source directly in src/<layer> belongs to it, but those that match WITHOUT.
 function(ddpkit_library name)
-  cmake_parse_arguments(ARG "" "" "LAYERS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "WITHOUT" "LAYERS;SOURCES" ${ARGN})
   set(_headers)
   set(_sources)
   foreach(_layer IN LISTS ARG_LAYERS)
@@ -10,6 +10,9 @@ function(ddpkit_library name)
     file(GLOB _found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${_layer}/*.cpp")
     list(APPEND _sources ${_found})
   endforeach()
+  if(ARG_WITHOUT)
+    list(FILTER _sources EXCLUDE REGEX "${ARG_WITHOUT}")
+  endif()
   add_library(ddpkit_${name} ${_sources} ${ARG_SOURCES})
   add_library(ddpkit::${name} ALIAS ddpkit_${name})
   target_sources(ddpkit_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${_headers})

@@ -1,32 +1,35 @@
 #include "checkpoint/digest.hpp"
 
+#define XXH_INLINE_ALL  // no library
 #include <xxhash.h>
 
 #include <array>
-#include <new>
 #include <vector>
 
 #include "checkpoint/input_file.hpp"
 
 namespace ddpkit {
 
-Digest::Digest() : state_(XXH3_createState()) {
-  if (!state_) throw std::bad_alloc();
-  XXH3_128bits_reset(state_.get());
+struct Digest::State {
+  XXH3_state_t xxh;
+};
+
+Digest::Digest() : state_(new State) {
+  XXH3_128bits_reset(&state_->xxh);
 }
 
-void Digest::Free::operator()(XXH3_state_s* state) const noexcept {
-  XXH3_freeState(state);
+void Digest::Free::operator()(State* state) const noexcept {
+  delete state;
 }
 
 void Digest::update(std::span<const std::byte> bytes) noexcept {
-  XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
+  XXH3_128bits_update(&state_->xxh, bytes.data(), bytes.size());
 }
 
 std::string Digest::hex() const {
   constexpr std::string_view kDigits = "0123456789abcdef";
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_.get()));
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state_->xxh));
   std::string hex;
   for (const unsigned char byte : canonical.digest) {
     hex += kDigits[byte >> 4];

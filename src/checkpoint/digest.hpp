@@ -6,8 +6,6 @@
 #include <span>
 #include <string>
 
-struct XXH3_state_s;
-
 namespace ddpkit {
 
 /// XXH3-128 of a stream of bytes: finds damage, does not stop an attacker.
@@ -19,10 +17,11 @@ class Digest {
   std::string hex() const;
 
  private:
+  struct State;
   struct Free {
-    void operator()(XXH3_state_s* state) const noexcept;
+    void operator()(State* state) const noexcept;
   };
-  std::unique_ptr<XXH3_state_s, Free> state_;
+  std::unique_ptr<State, Free> state_;
 };
 
 /// Digest of a whole file, read and not mapped, so that a failing disk is an error and not a signal. Throws StorageError.

@@ -1,5 +1,6 @@
 #include "comm/fact_table.hpp"
 
+#define XXH_INLINE_ALL  // no library
 #include <xxhash.h>
 
 #include <algorithm>
