@@ -2,6 +2,7 @@
 
 #include <c10/cuda/CUDAStream.h>
 
+#include "cuda/cuda_graph.hpp"
 #include "cuda/update_strips.hpp"
 #include "ddpkit/comm/nccl_factory.hpp"
 #include "ddpkit/cuda/nccl.hpp"
@@ -20,6 +21,7 @@ void update_on_current_stream(const UpdateRule& rule, DType dtype, std::span<con
 int register_cuda() noexcept {
   set_nccl_factory(&make_nccl_communicator);
   set_device_update(&update_on_current_stream);
+  set_device_graph_factory(&make_cuda_graph);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "optim/norm_sum.hpp"
 
 #include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/stack.h>
 
 #include <algorithm>
 #include <tuple>
@@ -15,10 +16,11 @@ namespace ddpkit {
 namespace {
 
 double device_squares(const std::vector<at::Tensor>& tensors) {
-  const std::vector<at::Tensor> norms = at::_foreach_norm(tensors, 2);
-  at::Tensor squares = norms.front().to(at::kDouble).square();
-  for (std::size_t i = 1; i < norms.size(); ++i) squares += norms[i].to(squares.options()).square();
-  return squares.item<double>();
+  const auto is_double = [](const at::Tensor& tensor) { return tensor.scalar_type() == at::kDouble; };
+  const at::ScalarType wide = std::ranges::any_of(tensors, is_double) ? at::kDouble : at::kFloat;
+  std::vector<at::Tensor> norms = at::_foreach_norm(tensors, 2, wide);
+  for (at::Tensor& norm : norms) norm = norm.to(norms.front().device());
+  return at::stack(norms).to(at::kDouble).square().sum().item<double>();  // a few launches, however many tensors there are
 }
 
 }  // namespace
