@@ -43,8 +43,9 @@ void UpdateBatches::add(const UpdateBatch::Key& key, const UpdateStrip& whole) {
 
 void run_update(const UpdateRule& rule, const UpdateBatch& batch) {
   if (!batch.key.device.is_cpu()) return update_on_device(rule, batch.key.dtype, batch.strips, batch.key.device);
+  const ElementUpdate update(rule, batch.key.dtype);
   in_parallel(static_cast<std::int64_t>(batch.strips.size()), /*grain=*/2, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) update_elements(rule, batch.key.dtype, batch.strips[i]);
+    for (std::int64_t i = begin; i < end; ++i) update(batch.strips[i]);
   });
 }
 

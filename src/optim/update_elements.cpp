@@ -1,4 +1,5 @@
 // Compiled by itself, with flags of its own (src/CMakeLists.txt): no contraction, so that every loop rounds alike.
+#include <new>
 #include <type_traits>
 
 #include "base/narrow_float.hpp"
@@ -33,45 +34,56 @@ template <class T, class Rule>
   }
 }
 
+using Run = void (*)(const void* element, const UpdateStrip& strip);
+
 template <class T, class Rule>
-void update_basic(const Rule& rule, const UpdateStrip& strip) {
-  update_all<T>(rule, strip);
+void update_basic(const void* element, const UpdateStrip& strip) {
+  update_all<T>(*static_cast<const Rule*>(element), strip);
 }
 
 template <class T, class Rule>
-DDPKIT_TARGET_AVX2 void update_avx2(const Rule& rule, const UpdateStrip& strip) {
-  update_all<T>(rule, strip);
+DDPKIT_TARGET_AVX2 void update_avx2(const void* element, const UpdateStrip& strip) {
+  update_all<T>(*static_cast<const Rule*>(element), strip);
 }
 
 template <class T, class Rule>
-DDPKIT_TARGET_AVX512 void update_avx512(const Rule& rule, const UpdateStrip& strip) {
-  update_all<T>(rule, strip);
+DDPKIT_TARGET_AVX512 void update_avx512(const void* element, const UpdateStrip& strip) {
+  update_all<T>(*static_cast<const Rule*>(element), strip);
 }
 
 template <class T, class Rule>
-void update(const Rule& rule, const UpdateStrip& strip) {
+Run update_of_this_machine() {
   switch (vector_width()) {
-    case VectorWidth::avx512: return update_avx512<T>(rule, strip);
-    case VectorWidth::avx2: return update_avx2<T>(rule, strip);
-    case VectorWidth::basic: return update_basic<T>(rule, strip);
+    case VectorWidth::avx512: return &update_avx512<T, Rule>;
+    case VectorWidth::avx2: return &update_avx2<T, Rule>;
+    case VectorWidth::basic: break;
   }
-}
-
-template <class T>
-void update_as(const UpdateRule& rule, const UpdateStrip& strip) {
-  with_element_rule<Real<T>>(rule, [&](const auto& element) { update<T>(element, strip); });
+  return &update_basic<T, Rule>;
 }
 
 }  // namespace
 
-void update_elements(const UpdateRule& rule, DType dtype, const UpdateStrip& strip) {
+template <class T>
+void ElementUpdate::make_ready(const UpdateRule& rule) {
+  with_element_rule<Real<T>>(rule, [&]<class Rule>(const Rule& element) {
+    static_assert(sizeof(Rule) <= sizeof(element_) && std::is_trivially_copyable_v<Rule>);
+    new (element_.data()) Rule(element);
+    run_ = update_of_this_machine<T, Rule>();
+  });
+}
+
+ElementUpdate::ElementUpdate(const UpdateRule& rule, DType dtype) {
   switch (dtype) {
-    case DType::float32: return update_as<float>(rule, strip);
-    case DType::float64: return update_as<double>(rule, strip);
-    case DType::float16: return update_as<Half>(rule, strip);
-    case DType::bfloat16: return update_as<BFloat16>(rule, strip);
+    case DType::float32: make_ready<float>(rule); break;
+    case DType::float64: make_ready<double>(rule); break;
+    case DType::float16: make_ready<Half>(rule); break;
+    case DType::bfloat16: make_ready<BFloat16>(rule); break;
     default: throw UsageError(text("an optimizer cannot update ", name_of(dtype), " parameters; only floating point"));
   }
+}
+
+void update_elements(const UpdateRule& rule, DType dtype, const UpdateStrip& strip) {
+  ElementUpdate(rule, dtype)(strip);
 }
 
 }  // namespace ddpkit

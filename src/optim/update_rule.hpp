@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,8 +45,25 @@ struct UpdateStrip {
   std::int64_t count = 0;
 };
 
-/// Applies the rule to host memory, all of one type. Element by element in one thread, so that the bits depend neither on how a
-/// parameter is cut into strips nor on how wide the machine's vectors are.
+/// A rule made ready for host memory of one type, so that its numbers are rounded once and not for every strip. Element by
+/// element in the calling thread: the bits depend neither on how a parameter is cut into strips nor on how wide the machine's
+/// vectors are. Threads may share one.
+class ElementUpdate {
+ public:
+  /// Throws UsageError for integers.
+  ElementUpdate(const UpdateRule& rule, DType dtype);
+
+  void operator()(const UpdateStrip& strip) const { run_(element_.data(), strip); }
+
+ private:
+  template <class T>
+  void make_ready(const UpdateRule& rule);
+
+  alignas(double) std::array<std::byte, 10 * sizeof(double)> element_;  // the functor of element_rules.hpp
+  void (*run_)(const void* element, const UpdateStrip& strip) = nullptr;
+};
+
+/// The same for a single strip.
 void update_elements(const UpdateRule& rule, DType dtype, const UpdateStrip& strip);
 
 }  // namespace ddpkit

@@ -94,6 +94,19 @@ TEST_CASE("an update of nothing touches nothing") {
   for (const auto& [rule, options] : kUpdateRules) update_elements(rule_at(options, 1), DType::float32, {});
 }
 
+TEST_CASE("an update that was made ready does the same to strip after strip") {
+  for (const auto& [rule, options] : kUpdateRules) {
+    INFO(rule);
+    Columns<float> ready(200), once(200);
+    const ElementUpdate update(rule_at(options, 2), DType::float32);
+    for (const std::size_t begin : {0, 70, 140}) {
+      update(ready.strip(begin, begin + 50));
+      update_elements(rule_at(options, 2), DType::float32, once.strip(begin, begin + 50));
+    }
+    CHECK(same_columns(ready, once));
+  }
+}
+
 TEST_CASE("only moments that a rule keeps are touched") {
   Columns<float> columns(40);
   UpdateStrip strip = columns.strip(0, 40);
