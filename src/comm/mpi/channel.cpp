@@ -56,9 +56,10 @@ std::vector<int> members_of_node(const Topology& topology, const std::vector<int
   return members;
 }
 
-/// Ranks that have a core each look longer before they give it to another.
+/// Ranks that have a core each look longer before they give it to another, but never longer than a message takes: the scheduler
+/// may have put two of them on one core all the same.
 int spins_for(int local_size) {
-  return sysconf(_SC_NPROCESSORS_ONLN) >= local_size ? 2000 : 20;
+  return sysconf(_SC_NPROCESSORS_ONLN) >= local_size ? 30 : 0;
 }
 
 /// The ranks that share memory; in tests, nodes of a few of them each.
