@@ -38,6 +38,7 @@ class Communicator {
   virtual std::string_view backend() const noexcept = 0;
 
   /// Memory that this backend reduces fastest. Collective and synchronous, equal size on all ranks. Freeing is not collective.
+  /// To one operation either all ranks pass memory of one allocation, at any offsets, or none passes allocated memory.
   Memory allocate(std::size_t bytes);
 
   /// Combines `data` over all ranks, in place. Collective: equal count and type everywhere. Asynchronous, like the next three.

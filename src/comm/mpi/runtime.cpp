@@ -8,6 +8,7 @@
 
 #include "comm/end_process.hpp"
 #include "comm/mpi/check.hpp"
+#include "comm/mpi/open_mpi_settings.hpp"
 #include "ddpkit/base/text.hpp"
 
 namespace ddpkit::mpi {
@@ -73,6 +74,7 @@ Runtime::Owner Runtime::start_mpi() {
     check_threads(provided);
     return Owner::program;
   }
+  prepare_open_mpi();
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   check_threads(provided);
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

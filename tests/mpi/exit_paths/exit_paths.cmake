@@ -27,6 +27,28 @@ _exit_path(one_rank_does_not_come 3 124
 _exit_path(one_rank_is_in_another_communicator 2 124 "rank 1 has not come")
 _exit_path(one_rank_calls_something_else 3 76 "broadcast of 1000 float32 from rank 0" "all_reduce of 1000 float32 (sum)")
 _exit_path(one_rank_ends_early 3 76 "rank 1 issued end of the communicator")
+_exit_path(one_rank_stops_inside_a_reduction_in_place 3 124
+  "all_reduce of 100000 float32 (sum)" "bucket 4, fc2.weight" "rank 2 has come, but not finished")
+_exit_path(one_rank_is_killed_inside_a_reduction_in_place 3 137)
+_exit_path(one_rank_passes_memory_of_its_own 3 76 "all ranks pass memory of one allocation, or none does")
+_exit_path(one_rank_passes_another_allocation 3 76 "allocation 2" "all ranks pass memory of one allocation, or none does")
+_exit_path(one_rank_allocates_less 3 76 "allocate of 1000")
+_exit_path(one_rank_reduces_otherwise 3 76 "rank 1 issued all_reduce of 100000 float32 (max)")
+
+# Set for a run that says nothing about it; what the user says stays.
+foreach(_said "" 0)
+  set(_expected 1)
+  if(NOT _said STREQUAL "")
+    set(_expected ${_said})
+  endif()
+  add_test(NAME mpi.exit.settings_of_open_mpi_${_expected}
+    COMMAND python3 "${CMAKE_CURRENT_SOURCE_DIR}/support/expect.py" --status 0 --text "yields when idle: ${_expected}" --
+      ${CMAKE_COMMAND} -E env --unset=OMPI_MCA_mpi_yield_when_idle $<$<NOT:$<STREQUAL:${_said},>>:OMPI_MCA_mpi_yield_when_idle=${_said}>
+      ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:exit_paths> settings_of_open_mpi
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties(mpi.exit.settings_of_open_mpi_${_expected} PROPERTIES TIMEOUT 30 LABELS mpi PROCESSORS 2
+    ENVIRONMENT "${DDPKIT_MPIEXEC_ENVIRONMENT}")
+endforeach()
 
 # A launcher of two ranks that this program's MPI does not know.
 add_test(NAME mpi.exit.two_mpi_libraries

@@ -1,8 +1,10 @@
 // exit_paths <case>: one way for a job to end, to be run under mpirun. Statuses and messages are checked by
 // tests/support/expect.py.
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <string>
@@ -139,6 +141,83 @@ void one_rank_ends_early() {
   }
 }
 
+constexpr std::size_t kInPlace = 100'000;  // elements: more than is copied through small buffers
+
+Buffer all_of(const Memory& memory) {
+  return Buffer::in(memory, 0, memory.size() / sizeof(float), DType::float32);
+}
+
+void wait_or_abort(Communicator& comm, const Buffer& data) {
+  try {
+    comm.all_reduce(data, ReduceOp::sum, "bucket 4, fc2.weight").wait();
+  } catch (const CommError& error) {
+    comm.abort(error);
+  }
+}
+
+// The last rank has published its data and owns a part of the result when it stops.
+void one_rank_stops_inside_a_reduction_in_place() {
+  const auto comm = make_communicator(kImpatient);
+  const Memory memory = comm->allocate(kInPlace * sizeof(float));
+  if (comm->rank() == comm->world_size() - 1) {
+    static_cast<void>(comm->all_reduce(all_of(memory), ReduceOp::sum));
+    stuck();
+  }
+  wait_or_abort(*comm, all_of(memory));
+}
+
+void one_rank_is_killed_inside_a_reduction_in_place() {
+  const auto comm = make_communicator();
+  const Memory memory = comm->allocate(kInPlace * sizeof(float));
+  if (comm->rank() == 1) {
+    static_cast<void>(comm->all_reduce(all_of(memory), ReduceOp::sum));
+    raise(SIGKILL);
+  }
+  wait_or_abort(*comm, all_of(memory));
+}
+
+void one_rank_passes_memory_of_its_own() {
+  std::vector<float> own(kInPlace, 1.0F);
+  const auto comm = make_communicator();
+  const Memory memory = comm->allocate(kInPlace * sizeof(float));
+  wait_or_abort(*comm, comm->rank() == 1 ? Buffer(std::span(own)) : all_of(memory));
+  stuck();
+}
+
+void one_rank_passes_another_allocation() {
+  const auto comm = make_communicator();
+  const Memory first = comm->allocate(kInPlace * sizeof(float));
+  const Memory second = comm->allocate(kInPlace * sizeof(float));
+  wait_or_abort(*comm, all_of(comm->rank() == 1 ? second : first));
+  stuck();
+}
+
+void one_rank_allocates_less() {
+  const auto comm = make_communicator();
+  try {
+    const Memory memory = comm->allocate(comm->rank() == 1 ? 1000 : 4000);
+  } catch (const CommError& error) {
+    comm->abort(error);
+  }
+}
+
+void one_rank_reduces_otherwise() {
+  const auto comm = make_communicator();
+  const Memory memory = comm->allocate(kInPlace * sizeof(float));
+  try {
+    comm->all_reduce(all_of(memory), comm->rank() == 1 ? ReduceOp::max : ReduceOp::sum).wait();
+  } catch (const CommError& error) {
+    comm->abort(error);
+  }
+  stuck();
+}
+
+void settings_of_open_mpi() {
+  const auto comm = make_communicator();
+  const char* yields = std::getenv("OMPI_MCA_mpi_yield_when_idle");
+  std::cerr << "yields when idle: " << (yields == nullptr ? "not said" : yields) << "\n";
+}
+
 const std::map<std::string, void (*)()> kCases = {
     {"normal", normal},
     {"never_used", never_used},
@@ -153,6 +232,13 @@ const std::map<std::string, void (*)()> kCases = {
     {"one_rank_is_in_another_communicator", one_rank_is_in_another_communicator},
     {"one_rank_calls_something_else", one_rank_calls_something_else},
     {"one_rank_ends_early", one_rank_ends_early},
+    {"one_rank_stops_inside_a_reduction_in_place", one_rank_stops_inside_a_reduction_in_place},
+    {"one_rank_is_killed_inside_a_reduction_in_place", one_rank_is_killed_inside_a_reduction_in_place},
+    {"one_rank_passes_memory_of_its_own", one_rank_passes_memory_of_its_own},
+    {"one_rank_passes_another_allocation", one_rank_passes_another_allocation},
+    {"one_rank_allocates_less", one_rank_allocates_less},
+    {"one_rank_reduces_otherwise", one_rank_reduces_otherwise},
+    {"settings_of_open_mpi", settings_of_open_mpi},
 };
 
 }  // namespace
