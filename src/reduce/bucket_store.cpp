@@ -22,18 +22,28 @@ at::Tensor view_of_slot(const at::Tensor& flat, const BucketSlot& slot, const at
   return flat.as_strided(parameter.sizes(), strides, flat.storage_offset() + slot.offset);
 }
 
+/// Where the ranks of this node have what lies `offset` bytes into this rank's memory.
+std::vector<const std::byte*> copies_at(const Memory& memory, std::size_t offset) {
+  std::vector<const std::byte*> copies;
+  for (const std::byte* part : memory.parts()) copies.push_back(part + offset);
+  return copies;
+}
+
 }  // namespace
 
 BucketStore::BucketStore(const BucketPlan& plan, std::span<const NamedTensor> gradients, Communicator& comm)
-    : slots_(gradients.size()) {
+    : slots_(gradients.size()), copies_(gradients.size()) {
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     const Bucket& bucket = plan.buckets[b];
     const Memory memory = comm.allocate(bucket.bytes());
     flats_.push_back(tensor_in(memory, 0, bucket.elements, bucket.dtype).zero_());
     buffers_.push_back(Buffer::in(memory, 0, static_cast<std::size_t>(bucket.elements), bucket.dtype));
     tags_.push_back(tag_of(b, bucket, gradients));
-    for (const BucketSlot& slot : bucket.slots)
+    for (const BucketSlot& slot : bucket.slots) {
       slots_[slot.parameter] = view_of_slot(flats_.back(), slot, gradients[slot.parameter].tensor);
+      copies_[slot.parameter] = copies_at(memory, static_cast<std::size_t>(slot.offset) * size_of(bucket.dtype));
+    }
+    shared_ = shared_ && memory.parts().size() == static_cast<std::size_t>(comm.world_size());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,11 +25,19 @@ class BucketStore {
 
   const at::Tensor& slot(std::size_t gradient) const { return slots_[gradient]; }
 
+  /// Whether every rank has every bucket of all ranks before it.
+  bool shared() const noexcept { return shared_; }
+
+  /// Then: where each rank has its slot of this gradient, in rank order.
+  const std::vector<const std::byte*>& copies(std::size_t gradient) const { return copies_[gradient]; }
+
  private:
   std::vector<at::Tensor> flats_;
   std::vector<Buffer> buffers_;  // each holds its memory; made once, since that allocates
   std::vector<std::string> tags_;
-  std::vector<at::Tensor> slots_;  // by gradient
+  std::vector<at::Tensor> slots_;                      // by gradient
+  std::vector<std::vector<const std::byte*>> copies_;  // by gradient
+  bool shared_ = true;
 };
 
 }  // namespace ddpkit

@@ -39,6 +39,24 @@ Channels GradReducer::channels() const noexcept {
 const BucketPlan& GradReducer::plan() const noexcept {
   return engine_->plan();
 }
+std::vector<NamedTensor> GradReducer::parameters() const {
+  return engine_->parameters();
+}
+Delivery GradReducer::delivery() const noexcept {
+  return engine_->delivery();
+}
+int GradReducer::plans() const noexcept {
+  return engine_->plans();
+}
+std::span<const std::byte* const> GradReducer::kept(std::size_t index) const noexcept {
+  return engine_->kept(index);
+}
+ReduceOp GradReducer::kept_op() const noexcept {
+  return engine_->kept_op();
+}
+double GradReducer::kept_squared_norms() const noexcept {
+  return engine_->kept_squared_norms();
+}
 std::vector<std::string> GradReducer::unused() const {
   return engine_->unused();
 }

@@ -87,6 +87,7 @@ void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options
   facts.push_back({"bucket_mib", text(options.bucket_mib)});
   facts.push_back({"tail_kib", text(options.tail_kib)});
   facts.push_back({"unused", std::string(name_of(options.unused))});
+  facts.push_back({"gradients stay where they are", options.deliver == Delivery::as_is ? "yes" : "no"});
   require_equal(channels_.control, "the model", facts);
 }
 
@@ -108,10 +109,14 @@ void GradReducer::Engine::make_plan() {
   plan_ = plan_buckets(specs, limits);
   for (std::size_t b = 0; b < plan_.buckets.size(); ++b)
     for (const BucketSlot& slot : plan_.buckets[b].slots) entries_[entry_of_[slot.parameter]].bucket = b;
-  transport_ = std::make_unique<AllReduceTransport>(channels_.data, any_16_bit ? ReduceOp::mean : ReduceOp::sum);
+  op_ = any_16_bit ? ReduceOp::mean : ReduceOp::sum;
+  transport_ = std::make_unique<AllReduceTransport>(channels_.data, op_);
   missing_.assign(plan_.buckets.size(), 0);
   works_.reserve(plan_.buckets.size());
   if (channels_.data.world_size() > 1) place_in_buckets();
+  if (alone() || !store_->shared()) options_.deliver = Delivery::reduced;  // and stays so
+  delivery_ = options_.deliver;
+  ++plans_;
 }
 
 void GradReducer::Engine::place_in_buckets() {
@@ -120,6 +125,7 @@ void GradReducer::Engine::place_in_buckets() {
   store_ = std::make_unique<BucketStore>(plan_, gradients, channels_.data);
   for (std::size_t gradient = 0; gradient < entry_of_.size(); ++gradient) {
     Entry& entry = entries_[entry_of_[gradient]];
+    entry.gradient = gradient;
     entry.slot = store_->slot(gradient);
     entry.handed_over = entry.slot.detach();
   }
@@ -179,7 +185,7 @@ void GradReducer::Engine::move_to_slot(Entry& entry, at::Tensor& gradient) {
   if (gradient.sizes() != slot.sizes())
     throw UsageError(text("parameter ", entry.parameter.name, " changed its shape from ", slot.sizes(), " to ",
                           gradient.sizes(), " after the GradReducer was made; make a new one"));
-  const bool measuring = modes_.measure > 0;
+  const bool measuring = modes_.measure > 0 || (delivery_ == Delivery::as_is && modes_.no_sync == 0);
   const bool added_in_place = is_slot(gradient, slot);
   if (!added_in_place) {
     // What autograd made out of place from a gradient in the slot holds the slot's sum already.
@@ -199,7 +205,7 @@ void GradReducer::Engine::count(Entry& entry) {
   if (entry.counted) return;
   entry.counted = true;
   --missing_[entry.bucket];
-  if (options_.overlap == Overlap::on) send_full_buckets();
+  if (options_.overlap == Overlap::on && delivery_ == Delivery::reduced) send_full_buckets();
 }
 
 void GradReducer::Engine::send_full_buckets() {
@@ -215,6 +221,7 @@ void GradReducer::Engine::send(std::size_t bucket) {
   if (alone()) return;
   for (const BucketSlot& slot : plan_.buckets[bucket].slots)
     if (const Entry& entry = entries_[entry_of_[slot.parameter]]; !entry.filled) clear(entry.slot);
+  if (delivery_ == Delivery::as_is) return;
   ++counters_.collectives;
   counters_.bytes += static_cast<std::int64_t>(plan_.buckets[bucket].bytes());
   works_.push_back(transport_->start({store_->buffer(bucket), bucket, store_->tag(bucket)}));
@@ -233,6 +240,8 @@ void GradReducer::Engine::refuse_late(const Entry& entry) const {
 /// Sends the rest and the record, waits for all of it, and leaves the sums of the ranks in `rider` and the entries.
 void GradReducer::Engine::exchange(std::span<double> rider, Part part) {
   const auto start = std::chrono::steady_clock::now();
+  const bool tells_norm = delivery_ == Delivery::as_is && part == Part::whole;
+  const double squared_norm = tells_norm ? local_squared_norm() : 0;
   state_ = State::broken;  // unless all of it arrives
   send_rest();
   if (alone()) {
@@ -240,16 +249,17 @@ void GradReducer::Engine::exchange(std::span<double> rider, Part part) {
     given_up_ = part == Part::given_up ? 1 : 0;
     newcomers_ = trainable_changed();
   } else {
-    exchange_record(rider, part);
+    exchange_record(rider, part, squared_norm);
     counters_.exposed_seconds += seconds_since(start);
   }
   state_ = State::idle;
   ++counters_.windows;
 }
 
-void GradReducer::Engine::exchange_record(std::span<double> rider, Part part) {
+void GradReducer::Engine::exchange_record(std::span<double> rider, Part part, double squared_norm) {
   record_.assign(rider.begin(), rider.end());
   for (const Entry& entry : entries_) record_.push_back(entry.filled ? 1 : 0);
+  record_.push_back(squared_norm);
   record_.push_back(part == Part::given_up ? 1 : 0);
   record_.push_back(trainable_changed() ? 1 : 0);
   const Work record = channels_.control.all_reduce(std::span<double>(record_), ReduceOp::sum, "window record");
@@ -259,6 +269,7 @@ void GradReducer::Engine::exchange_record(std::span<double> rider, Part part) {
 
   std::copy_n(record_.begin(), rider.size(), rider.begin());
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].used = record_[rider.size() + i] > 0;
+  kept_squared_norms_ = record_[record_.size() - 3];
   given_up_ = static_cast<int>(record_[record_.size() - 2]);
   newcomers_ = record_.back() > 0;
 }
@@ -271,9 +282,10 @@ double GradReducer::Engine::finish(std::span<double> rider) {
     return 1;
   }
   hand_over();
+  const double scale = transport_->pending_scale();
   if (newcomers_) adopt_newcomers();
   if (options_.unused == Unused::error) require_all_used();
-  return transport_->pending_scale();
+  return delivery_ == Delivery::as_is ? transport_->pending_scale() : scale;
 }
 
 void GradReducer::Engine::discard() {
@@ -319,7 +331,7 @@ void GradReducer::Engine::hand_over() {
   for (Entry& entry : entries_) {
     if (!entry.planned) continue;
     at::Tensor& gradient = entry.parameter.tensor.mutable_grad();
-    if (!entry.used) {
+    if (!entry.used || delivery_ == Delivery::as_is) {
       gradient.reset();
     } else if (!gradient.defined()) {
       const bool caller_changed_it = !is_slot(entry.handed_over, entry.slot) || entry.handed_over.requires_grad();
@@ -337,11 +349,31 @@ void GradReducer::Engine::adopt_newcomers() {
     facts.push_back({"parameter " + entry.parameter.name, entry.parameter.tensor.requires_grad() ? "trainable" : "frozen"});
   require_equal(channels_.control, "which parameters are trainable", facts);
   make_room_for_newcomers();
+  if (delivery_ == Delivery::as_is) return move_to_new_plan();
+  reduce_newcomers();
+  make_plan();
+}
+
+void GradReducer::Engine::reduce_newcomers() {
   const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
   for (const Entry& entry : entries_)
     if (const at::Tensor& parameter = entry.parameter.tensor; !entry.planned && parameter.requires_grad() && entry.used)
       channels_.data.all_reduce(as_buffer(parameter.grad()), op, entry.parameter.name).wait();
+}
+
+/// Gradients that nobody has reduced move to where the new plan has them.
+void GradReducer::Engine::move_to_new_plan() {
+  std::vector<at::Tensor> gradients;
+  for (const Entry& entry : entries_) gradients.push_back(entry.planned ? entry.slot : entry.parameter.tensor.grad());
   make_plan();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    entry.parameter.tensor.mutable_grad().reset();
+    if (entry.planned && entry.used) copy_gradient(entry.slot, gradients[i]);
+  }
+  if (delivery_ == Delivery::as_is) return channels_.control.barrier();
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) transport_->start({store_->buffer(b), b, store_->tag(b)}).wait();
+  hand_over();
 }
 
 /// Collective: a rank without room is an error on all.
@@ -373,6 +405,18 @@ std::vector<std::string> GradReducer::Engine::unused() const {
   for (const Entry& entry : entries_)
     if (entry.parameter.tensor.requires_grad() && !entry.used) names.push_back(entry.parameter.name);
   return names;
+}
+
+std::vector<NamedTensor> GradReducer::Engine::parameters() const {
+  std::vector<NamedTensor> parameters;
+  for (const Entry& entry : entries_) parameters.push_back(entry.parameter);
+  return parameters;
+}
+
+std::span<const std::byte* const> GradReducer::Engine::kept(std::size_t index) const noexcept {
+  const Entry& entry = entries_[index];
+  if (!entry.used || !entry.planned || delivery_ == Delivery::reduced) return {};
+  return store_->copies(entry.gradient);
 }
 
 std::vector<at::Tensor> GradReducer::Engine::gradients() const {

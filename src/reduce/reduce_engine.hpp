@@ -38,6 +38,13 @@ class GradReducer::Engine final : public GradReceiver {
   std::vector<at::Tensor> gradients() const;
   Channels channels() const noexcept { return channels_; }
   std::vector<std::string> unused() const;
+  std::vector<NamedTensor> parameters() const;
+
+  Delivery delivery() const noexcept { return delivery_; }
+  int plans() const noexcept { return plans_; }
+  std::span<const std::byte* const> kept(std::size_t index) const noexcept;
+  ReduceOp kept_op() const noexcept { return op_; }
+  double kept_squared_norms() const noexcept { return kept_squared_norms_; }
 
  private:
   enum class State {
@@ -51,6 +58,7 @@ class GradReducer::Engine final : public GradReceiver {
     NamedTensor parameter;
     bool planned = false;      ///< has a place in the plan; not while frozen
     std::size_t bucket = 0;    ///< of the plan
+    std::size_t gradient = 0;  ///< its number in the plan
     at::Tensor slot{};         ///< its place in the bucket; undefined for a rank that is alone
     at::Tensor handed_over{};  ///< what the caller sees of the slot; kept, since making it takes time
     bool filled = false;       ///< this rank's sum is there: in the slot, or in `.grad` of a rank that is alone
@@ -75,11 +83,13 @@ class GradReducer::Engine final : public GradReceiver {
   void send_rest();
   enum class Part { whole, given_up };  ///< what this rank brings to the window
   void exchange(std::span<double> rider, Part part);
-  void exchange_record(std::span<double> rider, Part part);
+  void exchange_record(std::span<double> rider, Part part, double squared_norm);
   void hand_over();
   void forget_gradients();
   void adopt_newcomers();
   void make_room_for_newcomers();
+  void reduce_newcomers();
+  void move_to_new_plan();
   void require_all_used() const;
   [[noreturn]] void refuse_late(const Entry& entry) const;
 
@@ -91,13 +101,17 @@ class GradReducer::Engine final : public GradReceiver {
   std::vector<std::size_t> entry_of_;  // by gradient of the plan
   BucketPlan plan_;
   std::unique_ptr<BucketTransport> transport_;
+  ReduceOp op_ = ReduceOp::sum;
+  Delivery delivery_ = Delivery::reduced;
+  int plans_ = 0;
   std::unique_ptr<BucketStore> store_;  // none for a rank that is alone
 
   State state_ = State::idle;
   std::vector<std::int64_t> missing_;  // by bucket: gradients not counted yet
   std::size_t sent_ = 0;               // buckets, in order
   std::vector<Work> works_;            // of those that travel
-  std::vector<double> record_;         // rider, used flags by entry, "I give up", "my set of trainable parameters changed"
+  std::vector<double> record_;         // rider, used by entry, squared norm, "I give up", "my trainable parameters changed"
+  double kept_squared_norms_ = 0;
   bool newcomers_ = false;
   int given_up_ = 0;  ///< ranks that abandoned the last window
   ReduceCounters counters_;

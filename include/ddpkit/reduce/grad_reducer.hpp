@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ namespace ddpkit {
 /// Parameters that are frozen when the reducer is made cost nothing; when `requires_grad` of any changes, the next `finish`
 /// notices on all ranks together, reduces the newcomers too, and makes a new plan. A parameter that only some ranks used gets
 /// zeros from the others; one that no rank used in the window has an undefined gradient. Sparse gradients are refused by name.
+///
+/// Under Delivery::as_is nothing is sent but the record of the window: `finish` leaves every `.grad` undefined and the
+/// gradients of all ranks in their buckets, where `kept` finds them until the next backward of any rank.
 class GradReducer final : public Reducer {
  public:
   /// Collective: checks that names, shapes, types and order of the parameters and the options are equal on all ranks, and
@@ -48,6 +52,27 @@ class GradReducer final : public Reducer {
   Channels channels() const noexcept override;
 
   const BucketPlan& plan() const noexcept;
+
+  /// What it reduces, in the order given, without repeats.
+  std::vector<NamedTensor> parameters() const;
+
+  /// As asked for in the options, but `reduced` where the ranks do not all share the memory of the buckets. Equal on all ranks;
+  /// may change where `plans` does.
+  Delivery delivery() const noexcept;
+
+  /// How many bucket plans there were: one more each time when parameters have been frozen or unfrozen.
+  int plans() const noexcept;
+
+  /// Under Delivery::as_is: where the ranks have their gradients of parameter `index`, in rank order, after `finish`. Empty
+  /// when no rank used it.
+  std::span<const std::byte* const> kept(std::size_t index) const noexcept;
+
+  /// What turns them into one: `sum`, to be scaled by what finish_unscaled returned, or `mean`.
+  ReduceOp kept_op() const noexcept;
+
+  /// Sum over ranks of the squared norms of their own gradients in the last window: where it is finite, in float32, so is every
+  /// gradient. NaN where it is not known.
+  double kept_squared_norms() const noexcept;
 
   /// Names of the parameters that no rank used in the last window.
   std::vector<std::string> unused() const;

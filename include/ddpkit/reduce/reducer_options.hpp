@@ -27,11 +27,18 @@ constexpr auto enum_names(Unused) {
   return std::to_array<std::pair<Unused, std::string_view>>({{Unused::skip, "skip"}, {Unused::error, "error"}});
 }
 
+/// Where the gradients of a window are when it is finished.
+enum class Delivery {
+  reduced,  ///< every rank has the mean over ranks
+  as_is,    ///< every rank's buckets are as it filled them, for whoever reduces them where they lie
+};
+
 struct ReducerOptions {
   std::int64_t bucket_mib = 25;  ///< gradients reduced together, at most
   std::int64_t tail_kib = 1024;  ///< the last bucket, whose reduction nothing hides
   Overlap overlap = Overlap::on;
   Unused unused = Unused::skip;
+  Delivery deliver = Delivery::reduced;  ///< follows from the optimizer, so it is not in the run file
 };
 
 template <class Visitor>
