@@ -37,6 +37,13 @@ class Memory {
   std::span<std::byte* const> parts() const noexcept {
     return block_ ? std::span<std::byte* const>(block_->parts) : std::span<std::byte* const>();
   }
+  /// The parts as one run of bytes; empty where they do not lie side by side.
+  std::span<std::byte> joined() const noexcept {
+    const auto all = parts();
+    for (std::size_t rank = 1; rank < all.size(); ++rank)
+      if (all[rank] != all[rank - 1] + size()) return {};
+    return all.empty() ? std::span<std::byte>() : std::span(all.front(), all.size() * size());
+  }
   const std::shared_ptr<Block>& block() const noexcept { return block_; }
 
  private:
