@@ -36,10 +36,8 @@ void append_line(std::string& report, std::string_view kind, std::string_view na
   report += text("\n  ", kind, " ", name);
 }
 
-}  // namespace
-
-std::size_t copy_into(std::span<const NamedTensor> destinations, std::span<const NamedTensor> source, Match match,
-                      std::string_view origin) {
+CopyPairs matching_pairs(std::span<const NamedTensor> destinations, std::span<const NamedTensor> source, Match match,
+                         std::string_view origin) {
   const TensorsByName given = by_unique_name(source, origin);
   const TensorsByName wanted = by_unique_name(destinations, "destination");
   CopyPairs pairs;
@@ -62,7 +60,19 @@ std::size_t copy_into(std::span<const NamedTensor> destinations, std::span<const
     report = text("\n  no name is shared; expected for example ", destinations.front().name,
                   source.empty() ? "" : text(", got for example ", source.front().name));
   if (!report.empty()) throw DataError(text(origin, " does not fit:", report));
+  return pairs;
+}
 
+}  // namespace
+
+void require_match(std::span<const NamedTensor> destinations, std::span<const NamedTensor> source, Match match,
+                   std::string_view origin) {
+  matching_pairs(destinations, source, match, origin);
+}
+
+std::size_t copy_into(std::span<const NamedTensor> destinations, std::span<const NamedTensor> source, Match match,
+                      std::string_view origin) {
+  CopyPairs pairs = matching_pairs(destinations, source, match, origin);
   const at::NoGradGuard no_grad;
   for (auto& [destination, tensor] : pairs) destination.copy_(*tensor);
   return pairs.size();

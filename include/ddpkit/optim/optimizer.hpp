@@ -10,7 +10,8 @@
 namespace ddpkit {
 
 /// Turns gradients into new parameters. Reads `grad()` of its parameters; one whose gradient is undefined is left alone,
-/// its state and its step count too. Purely local: nothing here is collective. Not thread-safe.
+/// its state and its step count too. Not thread-safe. Where ranks share the work (ShardedOptimizer) everything but prepare,
+/// zero_grad and updates is collective; elsewhere nothing is.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -29,6 +30,10 @@ class Optimizer {
 
   /// Makes all gradients undefined.
   virtual void zero_grad() = 0;
+
+  /// The program has written to parameters since the last step, the same on every rank: what they hold now is right. Not
+  /// collective.
+  virtual void accept_parameters() {}
 
   /// The state under names that do not depend on the order of registration: "fc1.weight.exp_avg". Shares the tensors with the
   /// optimizer: copy or write them before the next step. Begins with prepare(), so the names are the same before the first

@@ -27,6 +27,17 @@ constexpr auto enum_names(NoDecay) {
       {{NoDecay::none, "none"}, {NoDecay::biases_and_norms, "biases_and_norms"}});
 }
 
+/// Who updates a parameter.
+enum class UpdatePlacement {
+  replicated,  ///< every rank, its own copy
+  sharded,     ///< one rank, which alone keeps the optimizer's state for it
+};
+
+constexpr auto enum_names(UpdatePlacement) {
+  return std::to_array<std::pair<UpdatePlacement, std::string_view>>(
+      {{UpdatePlacement::replicated, "replicated"}, {UpdatePlacement::sharded, "sharded"}});
+}
+
 /// Parameters whose name matches, with settings of their own. The first group that matches wins.
 struct GroupOptions {
   std::string match{};  ///< glob over the parameter's name: "backbone.*", "*.bias"
@@ -53,6 +64,7 @@ struct OptimizerOptions {
   double eps = 1e-8;
   double weight_decay = 0;
   NoDecay no_decay = NoDecay::biases_and_norms;
+  UpdatePlacement placement = UpdatePlacement::replicated;
   std::vector<GroupOptions> groups{};
 };
 
@@ -68,6 +80,9 @@ void visit_fields(Visitor& visit, OptimizerOptions& options) {
   visit("eps", options.eps, "adam, adamw: added to the denominator", above(0));
   visit("weight_decay", options.weight_decay, "sgd, adam: added to the gradient; adamw: decoupled", at_least(0));
   visit("no_decay", options.no_decay, "which parameters weight decay leaves alone");
+  visit(
+      "placement", options.placement,
+      "who updates a parameter: every rank its own copy, or one rank for all, which alone keeps the optimizer's state for it");
   visit("groups", options.groups, "parameters with settings of their own, the first match wins");
 }
 

@@ -14,6 +14,10 @@ enum class Match {
   by_name,  ///< names on one side only are passed over; at least one is shared
 };
 
+/// Throws as copy_into does for two sets that do not agree. Writes nothing.
+void require_match(std::span<const NamedTensor> destinations, std::span<const NamedTensor> source, Match match,
+                   std::string_view origin);
+
 /// Copies each tensor of `source` into the one of the same name in `destinations`, in place, gradients not recorded. Order does
 /// not matter; devices and strides may differ, shapes and types may not. Returns how many were copied.
 /// Throws DataError that begins with `origin` and lists every missing and unexpected name (unless they are passed over) and

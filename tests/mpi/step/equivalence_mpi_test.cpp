@@ -65,6 +65,7 @@ torch::nn::Sequential reference(const Case& c, const ToyDataset& data, const Ord
 struct Way {
   std::int64_t accumulate;
   Overlap overlap;
+  UpdatePlacement placement = UpdatePlacement::replicated;
   bool inline_reducer = false;
 };
 
@@ -72,18 +73,25 @@ torch::nn::Sequential distributed(const Case& c, const Way& way, const ToyDatase
                                   Communicator& comm) {
   torch::nn::Sequential model = toy_model();
   const auto parameters = named_tensors(model->named_parameters());
-  const auto optimizer = make_optimizer(parameters, {.name = c.optimizer,
-                                                     .lr = kRate,
-                                                     .momentum = c.optimizer == OptimizerKind::sgd ? kMomentum : 0,
-                                                     .nesterov = c.optimizer == OptimizerKind::sgd,
-                                                     .weight_decay = kDecay,
-                                                     .no_decay = NoDecay::none});
+  const OptimizerOptions options{.name = c.optimizer,
+                                 .lr = kRate,
+                                 .momentum = c.optimizer == OptimizerKind::sgd ? kMomentum : 0,
+                                 .nesterov = c.optimizer == OptimizerKind::sgd,
+                                 .weight_decay = kDecay,
+                                 .no_decay = NoDecay::none,
+                                 .placement = way.placement};
   const LrSchedule schedule(plan_schedule({}, {.steps = kSteps, .steps_per_epoch = 4}), kRate);
   std::unique_ptr<Reducer> reducer;
-  if (way.inline_reducer)
+  std::unique_ptr<Optimizer> optimizer;
+  if (way.inline_reducer) {
     reducer = std::make_unique<InlineReducer>(parameters, comm);
-  else
-    reducer = std::make_unique<GradReducer>(parameters, comm, ReducerOptions{.tail_kib = 1, .overlap = way.overlap});
+    optimizer = make_optimizer(parameters, options);
+  } else {
+    auto bucketed = std::make_unique<GradReducer>(
+        parameters, comm, ReducerOptions{.tail_kib = 1, .overlap = way.overlap, .deliver = delivery_for(options.placement)});
+    optimizer = make_optimizer(*bucketed, options);
+    reducer = std::move(bucketed);
+  }
   Stepper stepper(*reducer, *optimizer, schedule, {.clip_norm = c.clip ? kClip : 0});
   Loader loader(data, order,
                 {.sampler = {.global = kGlobal, .tail = c.tail, .rank = comm.rank(), .world_size = comm.world_size()},
@@ -110,7 +118,10 @@ TEST_CASE("any number of ranks and micro-batches gives the update of one process
           for (const std::int64_t accumulate : {1, 3, 4})
             for (const Overlap overlap : {Overlap::on, Overlap::off}) {
               CAPTURE(name_of(tail), weighting == Weighting::tokens, name_of(optimizer), clip, accumulate, name_of(overlap));
-              CHECK(distance(*expected, *distributed(c, {accumulate, overlap}, data, order, *comm)) < 1e-10);
+              const auto replicated = distributed(c, {accumulate, overlap}, data, order, *comm);
+              const auto sharded = distributed(c, {accumulate, overlap, UpdatePlacement::sharded}, data, order, *comm);
+              CHECK(distance(*expected, *replicated) < 1e-10);
+              CHECK(distance(*replicated, *sharded) == 0);
             }
         }
 }

@@ -42,7 +42,7 @@ class StarvedDataset final : public Dataset {
   ToyDataset data_{10 * kShortGlobal};
 };
 
-enum class ReducerKind { overlapping, after_backward, one_by_one };
+enum class ReducerKind { overlapping, after_backward, one_by_one, sharded };
 
 /// A loop in which memory can be made to run out anywhere.
 class ShortLoop {
@@ -54,7 +54,7 @@ class ShortLoop {
                 .micro = kShortGlobal / ranks.world_size() / kShortAccumulate,
                 .workers = 0}),
         reducer(make_reducer(ranks, kind)),
-        optimizer(make_optimizer(named_tensors(model->named_parameters()), {.name = OptimizerKind::adamw})),
+        optimizer(optimizer_for(kind)),
         stepper(*reducer, *optimizer, schedule) {
     stepper.set_on_shortage(on_shortage);
     stepper.on_micro_batch = [this](const Batch& batch, const Loss&) { pass("metrics", batch.micro_index()); };
@@ -111,7 +111,15 @@ class ShortLoop {
     const auto parameters = named_tensors(model->named_parameters());
     if (kind == ReducerKind::one_by_one) return std::make_unique<InlineReducer>(parameters, ranks);
     const Overlap overlap = kind == ReducerKind::overlapping ? Overlap::on : Overlap::off;
-    return std::make_unique<GradReducer>(parameters, ranks, ReducerOptions{.tail_kib = 1, .overlap = overlap});
+    const Delivery deliver = kind == ReducerKind::sharded ? Delivery::as_is : Delivery::reduced;
+    return std::make_unique<GradReducer>(parameters, ranks,
+                                         ReducerOptions{.tail_kib = 1, .overlap = overlap, .deliver = deliver});
+  }
+  std::unique_ptr<Optimizer> optimizer_for(ReducerKind kind) const {
+    OptimizerOptions options{.name = OptimizerKind::adamw};
+    if (kind != ReducerKind::sharded) return make_optimizer(named_tensors(model->named_parameters()), options);
+    options.placement = UpdatePlacement::sharded;
+    return make_optimizer(dynamic_cast<GradReducer&>(*reducer), options);
   }
   void pass(const std::string& here, std::int64_t micro) const {
     if (here == place && micro == at_micro) run_out();
@@ -146,7 +154,8 @@ bool is_one_of(Who who, const Communicator& ranks) {
 
 TEST_CASE("memory that runs out anywhere, on any rank, gives the window up everywhere, and the next try is as the first") {
   const auto ranks = make_communicator();
-  for (const ReducerKind kind : {ReducerKind::overlapping, ReducerKind::after_backward, ReducerKind::one_by_one}) {
+  for (const ReducerKind kind :
+       {ReducerKind::overlapping, ReducerKind::after_backward, ReducerKind::one_by_one, ReducerKind::sharded}) {
     ShortLoop starved(*ranks, kind);
     ShortLoop undisturbed(*ranks, kind);
     starved.stepper.set_noise(GradientNoise::measured);  // whose norms are taken on the way, and must not get in it

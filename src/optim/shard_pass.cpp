@@ -1,0 +1,54 @@
+#include "optim/shard_pass.hpp"
+
+#include <algorithm>
+
+#include "comm/reduce_kernels.hpp"
+#include "optim/block_squares.hpp"
+
+namespace ddpkit {
+namespace {
+
+constexpr std::int64_t kPiece = 1024;  // with its copies, parameter and moments it fits the smallest cache
+
+/// Calls `use(gradient, first element, count)` for one piece after the other, combined.
+template <class Use>
+double for_pieces(const GradientCopies& gradient, const BlockPlace& block, const Use& use) {
+  const std::size_t width = size_of(gradient.dtype);
+  alignas(64) std::array<std::byte, kPiece * sizeof(double)> room;
+  std::array<std::byte* const, 1> target{room.data()};
+  std::array<const std::byte*, kMostCopies> pointers;  // on the stack: a steady step allocates nothing
+  const std::span sources = std::span(pointers).first(gradient.copies.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) sources[i] = gradient.copies[i] + block.first;
+  BlockSquares squares;
+  for (std::int64_t first = 0; first < block.count; first += kPiece) {
+    const std::int64_t count = std::min(kPiece, block.count - first);
+    const std::byte* combined = sources.front();
+    if (sources.size() > 1) {
+      reduce_onto(sources, target, gradient.dtype, gradient.op, static_cast<std::size_t>(count));
+      combined = room.data();
+    }
+    squares.add(combined, gradient.dtype, count);
+    use(combined, first, count);
+    for (const std::byte*& source : sources) source += static_cast<std::size_t>(count) * width;
+  }
+  return squares.sum();
+}
+
+}  // namespace
+
+double square_block(const GradientCopies& gradient, const BlockPlace& block) {
+  return for_pieces(gradient, block, [](const std::byte*, std::int64_t, std::int64_t) {});
+}
+
+double update_block(const UpdateRule& rule, const GradientCopies& gradient, const BlockPlace& block) {
+  const std::size_t width = size_of(gradient.dtype);
+  return for_pieces(gradient, block, [&](const std::byte* combined, std::int64_t first, std::int64_t count) {
+    const std::size_t offset = static_cast<std::size_t>(first) * width;
+    UpdateStrip strip{.parameter = block.parameter + offset, .gradient = combined, .count = count};
+    for (std::size_t i = 0; i < block.moments.size(); ++i)
+      if (block.moments[i] != nullptr) strip.moments[i] = block.moments[i] + offset;
+    update_elements(rule, gradient.dtype, strip);
+  });
+}
+
+}  // namespace ddpkit
