@@ -147,7 +147,8 @@ bool Snapshot::save(const RunState& state, Standing standing, SaveFailure on_fai
   Communicator& ranks = context_.channels.control;
   try {
     all_or_none(ranks, "saving a checkpoint", [&] {
-      if (ranks.rank() == 0) write(state, standing);
+      const std::vector<NamedTensor> moments = optimizer_.state();  // on all ranks, which may each have a part of it
+      if (ranks.rank() == 0) write(state, moments, standing);
     });
     return true;
   } catch (const Error& error) {
@@ -158,9 +159,9 @@ bool Snapshot::save(const RunState& state, Standing standing, SaveFailure on_fai
   }
 }
 
-void Snapshot::write(const RunState& state, Standing standing) {
+void Snapshot::write(const RunState& state, const std::vector<NamedTensor>& optimizer_state, Standing standing) {
   const std::vector<NamedTensor> weights = on_host(model_.weights());
-  const std::vector<NamedTensor> moments = on_host(optimizer_.state());
+  const std::vector<NamedTensor> moments = on_host(optimizer_state);
   Values values = to_values(state);
   values.insert(identity_.begin(), identity_.end());
   CheckpointStore store(context_.run_folder.checkpoints(), context_.config.checkpoint);

@@ -53,7 +53,7 @@ class Snapshot {
   bool resume(RunState& state);
 
  private:
-  void write(const RunState& state, Standing standing);
+  void write(const RunState& state, const std::vector<NamedTensor>& optimizer_state, Standing standing);
 
   Model& model_;
   Optimizer& optimizer_;

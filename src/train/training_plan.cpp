@@ -1,9 +1,11 @@
 #include "train/training_plan.hpp"
 
 #include "ddpkit/base/error.hpp"
+#include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/data/make_order.hpp"
 #include "ddpkit/optim/make_optimizer.hpp"
+#include "ddpkit/optim/sharded_optimizer.hpp"
 #include "ddpkit/schedule/schedule_plan.hpp"
 
 namespace ddpkit {
@@ -41,6 +43,23 @@ void require_parts(const BatchOptions& options, const BatchPlan& batch, int worl
         "batch.accumulate: 2, or start more ranks");
 }
 
+/// One rank has nothing to share.
+OptimizerOptions placed(const TrainerContext& context, const std::vector<NamedTensor>& parameters) {
+  OptimizerOptions options = context.config.optimizer;
+  make_optimizer(parameters, options);  // throws for settings that do not fit the parameters
+  if (options.placement == UpdatePlacement::replicated) return options;
+  const std::string why = why_not_sharded(parameters);
+  if (!why.empty())
+    context.log.warning("optimizer", text("placement: every rank updates its own copy after all, because ", why));
+  if (!why.empty() || context.channels.control.world_size() == 1) options.placement = UpdatePlacement::replicated;
+  return options;
+}
+
+ReducerOptions delivering(ReducerOptions options, UpdatePlacement placement) {
+  options.deliver = delivery_for(placement);
+  return options;
+}
+
 TrainingPlan plan(const PlanInput& input) {
   const auto& [context, model, train_set, sample_weights] = input;
   const RunConfig& config = context.config;
@@ -55,6 +74,7 @@ TrainingPlan plan(const PlanInput& input) {
   const RunBounds bounds{.epochs = config.run.epochs, .steps = config.run.steps, .samples = order->size()};
   const BatchSchedule changes(config.batch, bounds, config.data.tail);
   const RunLength length = constant_length(bounds, *loader);
+  const OptimizerOptions optimizer = placed(context, without_repeats(model.parameters()));
   return {.batch = batch,
           .order = std::move(order),
           .loader = std::move(loader),
@@ -62,7 +82,8 @@ TrainingPlan plan(const PlanInput& input) {
           .changes = changes,
           .length = real_length(config.batch, changes, length),
           .schedule = LrSchedule(plan_schedule(config.schedule, length), config.optimizer.lr),
-          .optimizer = make_optimizer(without_repeats(model.parameters()), config.optimizer)};
+          .optimizer = optimizer,
+          .reducer = delivering(config.reducer, optimizer.placement)};
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include "ddpkit/batch/batch_schedule.hpp"
 #include "ddpkit/data/loader.hpp"
 #include "ddpkit/data/order.hpp"
-#include "ddpkit/optim/optimizer.hpp"
+#include "ddpkit/optim/optimizer_options.hpp"
+#include "ddpkit/reduce/reducer_options.hpp"
 #include "ddpkit/schedule/lr_schedule.hpp"
 #include "ddpkit/schedule/run_length.hpp"
 #include "ddpkit/schedule/run_point.hpp"
@@ -24,7 +25,8 @@ struct TrainingPlan {
   BatchSchedule changes;
   RunLength length;  ///< in the steps that will be taken; 0 where measurements change the batch and epochs end the run
   LrSchedule schedule;
-  std::unique_ptr<Optimizer> optimizer;
+  OptimizerOptions optimizer;  ///< as configured, but replicated where the update cannot be shared
+  ReducerOptions reducer;      ///< as configured, delivering what that optimizer wants
 };
 
 /// What a plan is made from. All of it must outlive the plan.

@@ -5,6 +5,7 @@
 
 #include "ddpkit/base/error.hpp"
 #include "ddpkit/base/text.hpp"
+#include "ddpkit/optim/make_optimizer.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
 #include "train/located_loss.hpp"
 #include "train/metric_list.hpp"
@@ -46,11 +47,12 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       plan_(plan_training({trainer.context_, trainer.model_, train_set, trainer.sample_weights_})),
       batch_(config_, *plan_, channels_.control),
       parameters_(trainer.model_.parameters()),
-      reducer_(parameters_, channels_, config_.reducer),
-      stepper_(reducer_, *plan_->optimizer, plan_->schedule, config_.step),
+      reducer_(parameters_, channels_, plan_->reducer),
+      optimizer_(make_optimizer(reducer_, plan_->optimizer)),
+      stepper_(reducer_, *optimizer_, plan_->schedule, config_.step),
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
       memory_({trainer.context_, stepper_, *plan_->loader, recorder_, trainer.savings_}),
-      snapshot_(trainer.model_, *plan_->optimizer, trainer.context_, identity_of(config_, *plan_)),
+      snapshot_(trainer.model_, *optimizer_, trainer.context_, identity_of(config_, *plan_)),
       best_(config_.train),
       loss_(located(trainer.loss(), [this] { return text("step ", stepper_.progress().step); })) {
   if (valid_set != nullptr) require_monitored_metric();

@@ -52,6 +52,7 @@ class TrainingRun {
   BatchCourse batch_;
   std::vector<NamedTensor> parameters_;  // those that hooks and optimizer hold
   GradReducer reducer_;
+  std::unique_ptr<Optimizer> optimizer_;
   Stepper stepper_;
   Recorder recorder_;
   MemoryLadder memory_;

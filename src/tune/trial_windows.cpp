@@ -9,6 +9,7 @@
 #include "ddpkit/base/fields.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
+#include "ddpkit/optim/make_optimizer.hpp"
 #include "ddpkit/tensor/out_of_memory.hpp"
 #include "train/located_loss.hpp"
 
@@ -79,8 +80,9 @@ TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, con
       before_(model_, context_.device),
       plan_(plan),
       training_(plan_training({context_, model_, train_set, trainer.sample_weights()})),
-      reducer_(model_.parameters(), context_.channels, config_.reducer),
-      stepper_(reducer_, *training_->optimizer, training_->schedule, config_.step),
+      reducer_(model_.parameters(), context_.channels, training_->reducer),
+      optimizer_(make_optimizer(reducer_, training_->optimizer)),
+      stepper_(reducer_, *optimizer_, training_->schedule, config_.step),
       clock_(context_.device, config_.memory.limit) {
   model_.ensure_training();
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
@@ -95,7 +97,7 @@ TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, con
     clock_.forward_is_done();
     return loss;
   };
-  all_or_none(context_.channels.control, "optimizer state", [&] { prepare(*training_->optimizer); });
+  all_or_none(context_.channels.control, "optimizer state", [&] { prepare(*optimizer_); });
 }
 
 void TrialWindows::set_plan(const BatchPlan& plan) {
@@ -103,7 +105,12 @@ void TrialWindows::set_plan(const BatchPlan& plan) {
   training_->loader->set_global(plan.global);
   training_->loader->set_micro(plan.micro);
   training_->loader->jump({});
+  restore_weights();
+}
+
+void TrialWindows::restore_weights() {
   before_.restore_weights();
+  optimizer_->accept_parameters();
 }
 
 WindowOutcome TrialWindows::run() {
@@ -111,7 +118,7 @@ WindowOutcome TrialWindows::run() {
   const StepResult result = stepper_.run(training_->loader->next_window(), loss_);
   WindowOutcome outcome{.end = end_of(result)};
   outcome.ranks = share(clock_.stop(result), context_.channels.control);
-  if (outcome.end != WindowOutcome::End::measured) before_.restore_weights();
+  if (outcome.end != WindowOutcome::End::measured) restore_weights();
   if (outcome.end == WindowOutcome::End::out_of_memory) {
     outcome.account = account_of_shortage();
     clock_.release();

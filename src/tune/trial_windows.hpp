@@ -39,6 +39,7 @@ class TrialWindows {
   std::vector<std::int64_t> memory_limits() const;
 
  private:
+  void restore_weights();
   std::string account_of_shortage() const;
 
   RunConfig config_;
@@ -48,6 +49,7 @@ class TrialWindows {
   BatchPlan plan_;
   std::unique_ptr<TrainingPlan> training_;
   GradReducer reducer_;
+  std::unique_ptr<Optimizer> optimizer_;
   Stepper stepper_;
   PhaseClock clock_;
   LossFunction loss_;

@@ -60,6 +60,26 @@ TEST_CASE("a run goes on with another number of ranks") {
   }
 }
 
+TEST_CASE("a run goes on under another placement of its updates, with any number of ranks, and has the same bits") {
+  const auto ranks = make_communicator();
+  const auto single = ranks->split(ranks->rank(), 0);
+  RunConfig config = resumable(OptimizerKind::adamw);
+  config.step.clip_norm = 0.5;
+  RunConfig sharded = config;
+  sharded.optimizer.placement = UpdatePlacement::sharded;
+  const torch::nn::Sequential expected = part(*ranks, config, {});
+  CHECK(distance(*expected, *part(*ranks, sharded, {})) == 0);
+  for (const auto& [first, second] : {std::pair(config, sharded), std::pair(sharded, config), std::pair(sharded, sharded)}) {
+    const SharedFolder folder(*ranks);
+    part(*ranks, first, {folder.run()}, 5);
+    const torch::nn::Sequential alone = part(*single, second, {.resume_from = folder.checkpoints()});
+    const torch::nn::Sequential resumed = part(*ranks, second, {folder.run(), folder.checkpoints()});
+    CHECK(distance(*expected, *resumed) == 0);
+    CHECK(distance(*expected, *alone) < 1e-10);
+    ranks->barrier();
+  }
+}
+
 TEST_CASE("a finished run that is resumed does nothing and keeps its weights") {
   const auto ranks = make_communicator();
   const RunConfig config = resumable(OptimizerKind::sgd);
