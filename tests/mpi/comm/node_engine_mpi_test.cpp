@@ -1,8 +1,12 @@
 // What is done in memory that the ranks of a node share, seen from outside.
+#include <mpi.h>
+
+#include <algorithm>
 #include <vector>
 
 #include "ddpkit/comm/make_communicator.hpp"
 #include "support/catch.hpp"
+#include "support/heap_count.hpp"
 
 using namespace ddpkit;
 
@@ -92,6 +96,107 @@ TEST_CASE("a rank that waits elsewhere still does its part of what it has begun"
     work.wait();
     CHECK(floats(memory)[kMany / 2] == static_cast<float>(first->world_size()));
   }
+}
+
+namespace {
+
+struct PlainMpi {
+  PlainMpi() { MPI_Comm_dup(MPI_COMM_WORLD, &comm); }
+  ~PlainMpi() { MPI_Comm_free(&comm); }
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+// The others are told by plain MPI, in which nobody does anything for a collective of ours.
+void wait_as_rank_0_only(Communicator& comm, const Work& work, MPI_Comm plain) {
+  if (comm.rank() == 0) work.wait();
+  int done = 1;
+  MPI_Bcast(&done, 1, MPI_INT, 0, plain);
+}
+
+CommOptions with(NodeProgress progress) {
+  CommOptions options = kOnNode;
+  options.progress = progress;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("with a communication thread nobody else has to wait for a reduction to get done") {
+  const PlainMpi plain;
+  const auto comm = make_communicator(with(NodeProgress::thread));
+  const Memory memory = comm->allocate(kMany * sizeof(float));
+  for (int round = 0; round < 20; ++round) {
+    fill(memory, 1);
+    const Work work = comm->all_reduce(all_of(memory), ReduceOp::sum);
+    wait_as_rank_0_only(*comm, work, plain.comm);
+    work.wait();
+    REQUIRE(floats(memory)[kMany - 1] == static_cast<float>(comm->world_size()));
+  }
+}
+
+TEST_CASE("an eager rank does its part of an earlier reduction when it starts the next") {
+  const PlainMpi plain;
+  const auto comm = make_communicator(with(NodeProgress::eager));
+  const Memory first = comm->allocate(kMany * sizeof(float));
+  const Memory second = comm->allocate(kMany * sizeof(float));
+  for (const Memory& memory : {first, second}) fill(memory, 1);
+  const Work early = comm->all_reduce(all_of(first), ReduceOp::sum);
+  MPI_Barrier(plain.comm);  // all have come
+  const Work late = comm->all_reduce(all_of(second), ReduceOp::sum);
+  wait_as_rank_0_only(*comm, early, plain.comm);
+  late.wait();
+  CHECK(floats(first)[7] == static_cast<float>(comm->world_size()));
+  CHECK(floats(second)[7] == static_cast<float>(comm->world_size()));
+}
+
+TEST_CASE("asking whether it is done does this rank's part of a reduction") {
+  const PlainMpi plain;
+  const auto comm = make_communicator(kOnNode);
+  const Memory memory = comm->allocate(kMany * sizeof(float));
+  fill(memory, 1);
+  const Work work = comm->all_reduce(all_of(memory), ReduceOp::sum);
+  MPI_Barrier(plain.comm);
+  static_cast<void>(work.done());
+  wait_as_rank_0_only(*comm, work, plain.comm);
+  work.wait();
+  CHECK(floats(memory)[7] == static_cast<float>(comm->world_size()));
+}
+
+TEST_CASE("an operation on a node takes nothing from the heap once the first few have passed") {
+  const NodeProgress progress = GENERATE(NodeProgress::caller, NodeProgress::eager, NodeProgress::thread);
+  const auto comm = make_communicator(with(progress));
+  const Memory memory = comm->allocate(kMany * sizeof(float));
+  fill(memory, 0);
+  float small[100] = {};
+  const auto step = [&] {
+    const Work large = comm->all_reduce(all_of(memory), ReduceOp::mean, "bucket 4, fc2.weight..fc3.bias");
+    comm->all_reduce(std::span(small), ReduceOp::sum, "the ballot of a window").wait();
+    large.wait();
+    comm->barrier();
+  };
+  for (int i = 0; i < 100; ++i) step();
+  const std::size_t before = testing::heap_count();
+  for (int i = 0; i < 100; ++i) step();
+  CHECK(testing::heap_count() == before);
+}
+
+TEST_CASE("the bits of a sum are those of MPI on two ranks, in any cut") {
+  const auto comm = make_communicator(kOnNode);
+  if (comm->world_size() > 2) return;  // MPI may add three in another order
+  const Memory whole = comm->allocate(kMany * sizeof(float));
+  const Memory pieces = comm->allocate(kMany * sizeof(float));
+  std::vector<float> through_mpi(kMany);
+  for (std::size_t i = 0; i < kMany; ++i)
+    through_mpi[i] = 1.0F / static_cast<float>(1 + 7 * i + static_cast<std::size_t>(comm->rank()));
+  for (const Memory& memory : {whole, pieces}) std::ranges::copy(through_mpi, floats(memory).begin());
+  comm->all_reduce(std::span(through_mpi), ReduceOp::sum).wait();
+  comm->all_reduce(all_of(whole), ReduceOp::sum).wait();
+  for (std::size_t first = 0; first < kMany; first += 9'001) {
+    const std::size_t count = std::min<std::size_t>(9'001, kMany - first);
+    comm->all_reduce(Buffer::in(pieces, first * sizeof(float), count, DType::float32), ReduceOp::sum).wait();
+  }
+  CHECK(std::ranges::equal(floats(whole), through_mpi));
+  CHECK(std::ranges::equal(floats(pieces), through_mpi));
 }
 
 TEST_CASE("memory outlives its communicator, and freeing it is nobody else's business") {
