@@ -42,12 +42,13 @@ double square_block(const GradientCopies& gradient, const BlockPlace& block) {
 
 double update_block(const UpdateRule& rule, const GradientCopies& gradient, const BlockPlace& block) {
   const std::size_t width = size_of(gradient.dtype);
+  const ElementUpdate update(rule, gradient.dtype);
   return for_pieces(gradient, block, [&](const std::byte* combined, std::int64_t first, std::int64_t count) {
     const std::size_t offset = static_cast<std::size_t>(first) * width;
     UpdateStrip strip{.parameter = block.parameter + offset, .gradient = combined, .count = count};
     for (std::size_t i = 0; i < block.moments.size(); ++i)
       if (block.moments[i] != nullptr) strip.moments[i] = block.moments[i] + offset;
-    update_elements(rule, gradient.dtype, strip);
+    update(strip);
   });
 }
 
