@@ -9,6 +9,7 @@
 
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
+#include "ddpkit/reduce/bfloat16_transport.hpp"
 #include "ddpkit/tensor/as_buffer.hpp"
 
 namespace ddpkit {
@@ -86,9 +87,14 @@ void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options
   for (const Entry& entry : entries_) facts.push_back({"parameter " + entry.parameter.name, describe(entry.parameter)});
   facts.push_back({"bucket_mib", text(options.bucket_mib)});
   facts.push_back({"tail_kib", text(options.tail_kib)});
+  facts.push_back({"bucket_dtype", std::string(name_of(options.bucket_dtype))});
   facts.push_back({"unused", std::string(name_of(options.unused))});
   facts.push_back({"gradients stay where they are", options.deliver == Delivery::as_is ? "yes" : "no"});
   require_equal(channels_.control, "the model", facts);
+  if (options.deliver == Delivery::as_is && options.bucket_dtype != BucketType::gradient)
+    throw on_all_ranks(
+        ConfigError("comm.bucket_dtype: a sharded update reads gradients where they lie, and nothing travels as bfloat16; set "
+                    "optimizer.placement: replicated or comm.bucket_dtype: gradient"));
 }
 
 /// Collective. A plan of the parameters that are trainable now; gradients handed over from an earlier plan stay valid.
@@ -110,7 +116,7 @@ void GradReducer::Engine::make_plan() {
   for (std::size_t b = 0; b < plan_.buckets.size(); ++b)
     for (const BucketSlot& slot : plan_.buckets[b].slots) entries_[entry_of_[slot.parameter]].bucket = b;
   op_ = any_16_bit ? ReduceOp::mean : ReduceOp::sum;
-  transport_ = std::make_unique<AllReduceTransport>(channels_.data, op_);
+  make_transport();
   missing_.assign(plan_.buckets.size(), 0);
   works_.reserve(plan_.buckets.size());
   if (channels_.data.world_size() > 1) place_in_buckets();
@@ -129,6 +135,13 @@ void GradReducer::Engine::place_in_buckets() {
     entry.slot = store_->slot(gradient);
     entry.handed_over = entry.slot.detach();
   }
+}
+
+void GradReducer::Engine::make_transport() {
+  if (options_.bucket_dtype == BucketType::bfloat16 && channels_.data.world_size() > 1)
+    transport_ = std::make_unique<Bfloat16Transport>(channels_.data, op_, plan_);
+  else
+    transport_ = std::make_unique<AllReduceTransport>(channels_.data, op_);
 }
 
 bool GradReducer::Engine::trainable_changed() const {
@@ -223,7 +236,7 @@ void GradReducer::Engine::send(std::size_t bucket) {
     if (const Entry& entry = entries_[entry_of_[slot.parameter]]; !entry.filled) clear(entry.slot);
   if (delivery_ == Delivery::as_is) return;
   ++counters_.collectives;
-  counters_.bytes += static_cast<std::int64_t>(plan_.buckets[bucket].bytes());
+  counters_.bytes += static_cast<std::int64_t>(transport_->bytes_sent(plan_.buckets[bucket]));
   works_.push_back(transport_->start({store_->buffer(bucket), bucket, store_->tag(bucket)}));
 }
 

@@ -71,6 +71,7 @@ class GradReducer::Engine final : public GradReceiver {
   bool alone() const noexcept { return store_ == nullptr; }
   void check_equal_on_all_ranks(const ReducerOptions& options);
   void make_plan();
+  void make_transport();
   void place_in_buckets();
   bool trainable_changed() const;
 

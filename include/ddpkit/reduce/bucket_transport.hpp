@@ -6,6 +6,7 @@
 #include "ddpkit/comm/buffer.hpp"
 #include "ddpkit/comm/communicator.hpp"
 #include "ddpkit/comm/work.hpp"
+#include "ddpkit/reduce/bucket_plan.hpp"
 
 namespace ddpkit {
 
@@ -27,6 +28,9 @@ class BucketTransport {
 
   /// The factor that turns what `start` leaves behind into the mean over ranks.
   virtual double pending_scale() const noexcept = 0;
+
+  /// What one rank hands to the communicator for such a bucket.
+  virtual std::size_t bytes_sent(const Bucket& bucket) const noexcept { return bucket.bytes(); }
 };
 
 /// All-reduce by sum, the 1/N being left to the reader; or by mean, for 16-bit types whose sums could overflow.

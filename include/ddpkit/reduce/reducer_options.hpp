@@ -33,9 +33,21 @@ enum class Delivery {
   as_is,    ///< every rank's buckets are as it filled them, for whoever reduces them where they lie
 };
 
+/// As what gradients travel.
+enum class BucketType {
+  gradient,  ///< their own type
+  bfloat16,  ///< float32 and float64 rounded to it: half or a quarter of the bytes
+};
+
+constexpr auto enum_names(BucketType) {
+  return std::to_array<std::pair<BucketType, std::string_view>>(
+      {{BucketType::gradient, "gradient"}, {BucketType::bfloat16, "bfloat16"}});
+}
+
 struct ReducerOptions {
   std::int64_t bucket_mib = 25;  ///< gradients reduced together, at most
   std::int64_t tail_kib = 1024;  ///< the last bucket, whose reduction nothing hides
+  BucketType bucket_dtype = BucketType::gradient;
   Overlap overlap = Overlap::on;
   Unused unused = Unused::skip;
   Delivery deliver = Delivery::reduced;  ///< follows from the optimizer, so it is not in the run file
@@ -45,6 +57,8 @@ template <class Visitor>
 void visit_fields(Visitor& visit, ReducerOptions& options) {
   visit("bucket_mib", options.bucket_mib, "MiB of gradients that are reduced together", between(1, 1 << 20));
   visit("tail_kib", options.tail_kib, "KiB of the last bucket, whose reduction no computation hides", between(1, 1 << 30));
+  visit("bucket_dtype", options.bucket_dtype,
+        "as what gradients travel: their own type, or rounded to bfloat16, which halves the bytes of float32; for slow links");
   visit("overlap", options.overlap, "reduce while backward runs, or after it");
   visit("unused", options.unused, "a parameter without gradient on any rank: skip it, or end with an error that names it");
 }
