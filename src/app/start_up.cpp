@@ -20,6 +20,7 @@
 #include "ddpkit/comm/agree.hpp"
 #include "ddpkit/comm/make_communicator.hpp"
 #include "ddpkit/config/print_config.hpp"
+#include "ddpkit/tensor/own_stream.hpp"
 
 namespace ddpkit {
 namespace {
@@ -143,6 +144,7 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, const RunConfi
                    .defaults = defaults};
   log.info("job", text("ddpkit ", version(), ", ", control.world_size(), control.world_size() == 1 ? " rank" : " ranks",
                        ", backend ", control.backend()));
+  if (config.step.cuda_graph == CudaGraph::on) use_own_stream(parts.device);
   parts.placement = set_threads(control, config, parts.device, log);
   limit_memory(control, config.memory.limit, parts.device, log);
 

@@ -12,6 +12,12 @@ GradReducer::~GradReducer() = default;
 double GradReducer::finish_unscaled(std::span<double> rider) {
   return engine_->finish(rider);
 }
+void GradReducer::remember_backward() {
+  engine_->remember_backward();
+}
+void GradReducer::repeat_backward() {
+  engine_->repeat_backward();
+}
 void GradReducer::discard() {
   engine_->discard();
 }

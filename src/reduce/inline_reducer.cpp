@@ -19,6 +19,15 @@ double InlineReducer::finish_unscaled(std::span<double> rider) {
   return 1;
 }
 
+void InlineReducer::remember_backward() {
+  remembered_.clear();
+  for (const NamedTensor& parameter : parameters_) remembered_.push_back(parameter.tensor.grad());
+}
+
+void InlineReducer::repeat_backward() {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i].tensor.mutable_grad() = remembered_[i];
+}
+
 void InlineReducer::abandon(std::span<double> rider) {
   exchange(rider, /*abandoned=*/true);
   forget_gradients();

@@ -102,6 +102,7 @@ void GradReducer::Engine::make_plan() {
   std::vector<GradientSpec> specs;
   bool any_16_bit = false;
   entry_of_.clear();
+  remembered_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     entry.planned = entry.parameter.tensor.requires_grad();
@@ -299,6 +300,23 @@ double GradReducer::Engine::finish(std::span<double> rider) {
   if (newcomers_) adopt_newcomers();
   if (options_.unused == Unused::error) require_all_used();
   return delivery_ == Delivery::as_is ? transport_->pending_scale() : scale;
+}
+
+void GradReducer::Engine::remember_backward() {
+  remembered_.clear();
+  for (const Entry& entry : entries_) remembered_.push_back({entry.filled, entry.parameter.tensor.grad()});
+}
+
+void GradReducer::Engine::repeat_backward() {
+  if (remembered_.empty())
+    throw UsageError(
+        "GradReducer: the trainable parameters have changed since the backward was recorded; make a new Stepper, "
+        "or set step.cuda_graph: off");
+  open_window();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].filled = remembered_[i].filled;
+    entries_[i].parameter.tensor.mutable_grad() = remembered_[i].gradient;
+  }
 }
 
 void GradReducer::Engine::discard() {

@@ -26,6 +26,8 @@ class GradReducer::Engine final : public GradReceiver {
 
   void gradient_ready(std::size_t index, const at::Tensor& parameter) override;
 
+  void remember_backward();
+  void repeat_backward();
   double finish(std::span<double> rider);
   void discard();
   void abandon(std::span<double> rider);
@@ -69,6 +71,12 @@ class GradReducer::Engine final : public GradReceiver {
   };
 
   bool alone() const noexcept { return store_ == nullptr; }
+  /// What the recorded backward did to a parameter.
+  struct Remembered {
+    bool filled = false;
+    at::Tensor gradient;
+  };
+
   void check_equal_on_all_ranks(const ReducerOptions& options);
   void make_plan();
   void make_transport();
@@ -106,6 +114,8 @@ class GradReducer::Engine final : public GradReceiver {
   Delivery delivery_ = Delivery::reduced;
   int plans_ = 0;
   std::unique_ptr<BucketStore> store_;  // none for a rank that is alone
+
+  std::vector<Remembered> remembered_;  // by entry; empty: nothing is, or not since the plan was made
 
   State state_ = State::idle;
   std::vector<std::int64_t> missing_;  // by bucket: gradients not counted yet

@@ -14,8 +14,10 @@
 #include "ddpkit/base/random.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
+#include "ddpkit/tensor/device_graph.hpp"
 #include "ddpkit/tensor/out_of_memory.hpp"
 #include "ddpkit/tensor/seed.hpp"
+#include "step/recorded_pass.hpp"
 
 namespace ddpkit {
 namespace {
@@ -63,6 +65,21 @@ void empty_backward_queue() {
   }
 }
 
+/// What the loss was taken over.
+double count_of(const Loss& loss, const Batch& batch) {
+  const double count = loss.count.value_or(static_cast<double>(batch.rows()));
+  if (!(std::isfinite(count) && count >= 0))
+    throw UsageError(text("Stepper: the loss function returned a mean over ", count, " items; expected a number, 0 or more"));
+  return count;
+}
+
+std::unique_ptr<RecordedPass> make_recorded_pass(Reducer& reducer, const StepperOptions& options) {
+  if (options.cuda_graph == CudaGraph::off) return nullptr;
+  if (device_graph_factory() == nullptr)
+    throw ConfigError("step.cuda_graph: on needs a GPU and a program that is linked with ddpkit::cuda; set it to off");
+  return std::make_unique<RecordedPass>(reducer, device_graph_factory()());
+}
+
 Wish wish_of(const Ballot& ballot) {
   if (ballot[Slot::stop_wanted] > 0) return Wish::save_and_stop;
   return ballot[Slot::finish_wanted] > 0 ? Wish::finish : Wish::go_on;
@@ -78,7 +95,14 @@ struct Stepper::MicroBatches {
 };
 
 Stepper::Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options)
-    : reducer_(reducer), optimizer_(optimizer), schedule_(schedule), options_(options), noise_(reducer) {}
+    : reducer_(reducer),
+      optimizer_(optimizer),
+      schedule_(schedule),
+      options_(options),
+      noise_(reducer),
+      recorded_(make_recorded_pass(reducer, options)) {}
+
+Stepper::~Stepper() = default;
 
 StepResult Stepper::run(const Window& window, const LossFunction& loss) {
   progress_.epoch = window.range().epoch;
@@ -98,6 +122,7 @@ StepResult Stepper::run(std::span<const Batch> micro_batches, const LossFunction
 }
 
 StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
+  if (recorded_) require_recordable(window);
   const int ranks = reducer_.channels().control.world_size();
   StepResult result{.step = progress_.step, .lr = schedule_.at(progress_)};
   Ballot ballot = open_ballot(window);
@@ -121,6 +146,14 @@ StepResult Stepper::step(const MicroBatches& window, const LossFunction& loss) {
   return result;
 }
 
+void Stepper::require_recordable(const MicroBatches& window) const {
+  if (device_.is_cpu())
+    throw on_all_ranks(ConfigError("step.cuda_graph: on needs a GPU, and this run is on CPUs; set it to off"));
+  if (window.size != 1)
+    throw on_all_ranks(ConfigError(text("step.cuda_graph: a graph is of one micro-batch, and this window has ", window.size,
+                                        "; set batch.accumulate to 1 or step.cuda_graph to off")));
+}
+
 Ballot Stepper::open_ballot(const MicroBatches& window) const {
   Ballot ballot;
   const Wish mine = wish ? wish() : Wish::go_on;
@@ -134,6 +167,7 @@ Ballot Stepper::open_ballot(const MicroBatches& window) const {
 /// This rank's share of a window. A shortage of memory is only noted, since the peers have to hear of it.
 void Stepper::try_window(const MicroBatches& window, const LossFunction& loss, Ballot& ballot) {
   culprit_.clear();
+  pending_losses_.clear();
   shortage_ = {};
   reducer_.discard();  // a window that ended in an exception must not leak into this one
   optimizer_.zero_grad();
@@ -199,6 +233,7 @@ void Stepper::back_propagate(const MicroBatches& window, const LossFunction& los
     back_propagate_one(batch, window.expected_count, loss, ballot);
   }
   noise_.reach(window.size, ballot);
+  read_losses(ballot);
 }
 
 const Batch& Stepper::fetch(const MicroBatches& window, std::int64_t index, Batch& room, Ballot& ballot) {
@@ -208,25 +243,18 @@ const Batch& Stepper::fetch(const MicroBatches& window, std::int64_t index, Batc
 }
 
 void Stepper::back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss_of, Ballot& ballot) {
-  phase_ = MemoryPhase::forward;
-  const Loss loss = loss_of(batch);
-  if (!loss.mean.defined() || loss.mean.numel() != 1)
-    throw UsageError("Stepper: the loss function must return a scalar, the mean over `count` items");
-  const double count = loss.count.value_or(static_cast<double>(batch.rows()));
-  if (!(std::isfinite(count) && count >= 0))
-    throw UsageError(text("Stepper: the loss function returned a mean over ", count, " items; expected a number, 0 or more"));
-  if (count == 0) return;  // a mean over nothing is no number, and adds nothing
-  const double mean = loss.mean.item<double>();
-  if (!std::isfinite(mean)) {
-    ballot[Slot::loss_not_finite] = 1;
-    culprit_ = text("loss ", mean, " in micro-batch ", batch.micro_index());
-    if (!batch.ids().empty()) culprit_ += text(" of ", batch.rows(), " rows, the first of them sample ", batch.ids().front());
-  }
+  const auto pass = [&](const Batch& rows) { return forward_and_backward(rows, expected_count, loss_of); };
+  const Loss loss = recorded_ ? recorded_->run(batch, expected_count, pass) : pass(batch);
+  const double count = count_of(loss, batch);
+  if (count == 0) return;
   ballot[Slot::count] += count;
   ballot[Slot::rows] += static_cast<double>(batch.rows());
-  ballot[Slot::loss] += mean * count;
-  phase_ = MemoryPhase::backward;
-  backward(loss.mean, count / expected_count);
+  const auto ids = batch.ids();
+  pending_losses_.push_back({.mean = loss.mean,
+                             .count = count,
+                             .micro_index = batch.micro_index(),
+                             .rows = batch.rows(),
+                             .first_id = ids.empty() ? std::nullopt : std::optional(ids.front())});
   phase_ = MemoryPhase::metrics;
   if (on_micro_batch) on_micro_batch(batch, loss);
 }
@@ -237,6 +265,40 @@ void Stepper::backward(const at::Tensor& loss, double factor) {
                     factor_.sizes() == loss.sizes();
   if (!fits) factor_ = at::empty_like(loss, loss.options().requires_grad(false));
   loss.backward(factor_.fill_(factor));
+}
+
+/// Does not wait for the device.
+Loss Stepper::forward_and_backward(const Batch& batch, double expected_count, const LossFunction& loss_of) {
+  phase_ = MemoryPhase::forward;
+  Loss loss = loss_of(batch);
+  if (!loss.mean.defined() || loss.mean.numel() != 1)
+    throw UsageError("Stepper: the loss function must return a scalar, the mean over `count` items");
+  const double count = count_of(loss, batch);
+  if (count == 0) return loss;  // a mean over nothing is no number, and adds nothing
+  if (recorded_ && loss.count)
+    throw UsageError(
+        "step.cuda_graph: the loss function counts its items, and would not be asked again once it is recorded; "
+        "let it return the mean over rows, or set step.cuda_graph: off");
+  phase_ = MemoryPhase::backward;
+  if (recorded_)
+    (loss.mean * (count / expected_count)).backward();  // takes its memory from the graph
+  else
+    backward(loss.mean, count / expected_count);
+  return loss;
+}
+
+/// Waits for the device, once per window and after everything has been launched.
+void Stepper::read_losses(Ballot& ballot) {
+  const Stopwatch stopwatch(ballot[Slot::compute_seconds]);
+  for (const PendingLoss& loss : pending_losses_) {
+    const double mean = loss.mean.item<double>();
+    ballot[Slot::loss] += mean * loss.count;
+    if (std::isfinite(mean)) continue;
+    ballot[Slot::loss_not_finite] = 1;
+    culprit_ = text("loss ", mean, " in micro-batch ", loss.micro_index);
+    if (loss.first_id) culprit_ += text(" of ", loss.rows, " rows, the first of them sample ", *loss.first_id);
+  }
+  pending_losses_.clear();
 }
 
 bool Stepper::may_update(const Ballot& ballot, StepResult& result) {

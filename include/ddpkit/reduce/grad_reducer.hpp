@@ -43,6 +43,8 @@ class GradReducer final : public Reducer {
   ~GradReducer() override;
 
   double finish_unscaled(std::span<double> rider) override;
+  void remember_backward() override;
+  void repeat_backward() override;
   void discard() override;
   void abandon(std::span<double> rider) override;
   double local_squared_norm() override;

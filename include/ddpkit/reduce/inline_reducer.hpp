@@ -19,6 +19,8 @@ class InlineReducer final : public Reducer {
       : parameters_(without_repeats(std::move(parameters))), channels_(channels) {}
 
   double finish_unscaled(std::span<double> rider) override;
+  void remember_backward() override;
+  void repeat_backward() override;
   void discard() override {}  // nothing leaves before finish, and gradients lie where zero_grad finds them
   void abandon(std::span<double> rider) override;
   double local_squared_norm() override;
@@ -35,6 +37,7 @@ class InlineReducer final : public Reducer {
 
   std::vector<NamedTensor> parameters_;
   Channels channels_;
+  std::vector<at::Tensor> remembered_;  // gradients of the remembered backward
   ReduceCounters counters_;
   int given_up_ = 0;
 };

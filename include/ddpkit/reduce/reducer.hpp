@@ -61,6 +61,14 @@ class Reducer {
   /// of trainable parameters has changed.
   virtual double local_squared_norm() = 0;
 
+  /// The backward of this window, which ran inside `no_sync`, has been recorded for a device and will be repeated there without
+  /// the host: what it did to gradients is remembered.
+  virtual void remember_backward() = 0;
+
+  /// Takes note that the remembered backward is about to run again, in a new window whose gradients are undefined so far.
+  /// Throws UsageError when the set of trainable parameters has changed since, since then gradients belong elsewhere.
+  virtual void repeat_backward() = 0;
+
   /// Ends the window: every parameter that any rank used has in `.grad` the mean over ranks of what the ranks added up; the
   /// others' `.grad` is undefined, and all are when a rank abandoned the window. Collective, blocking. Throws CommError, and
   /// UsageError on all ranks for Unused::error.

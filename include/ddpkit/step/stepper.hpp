@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,8 @@
 #include "ddpkit/tensor/loss.hpp"
 
 namespace ddpkit {
+
+class RecordedPass;
 
 /// The user's loss of one micro-batch. Called with at least one row; the mean it returns must be over `count` items. Evaluation
 /// calls it too, without recording a graph: what takes gradients inside asks at::GradMode::is_enabled() first.
@@ -46,8 +50,9 @@ enum class OnShortage {
 /// the rank on which they arise.
 class Stepper {
  public:
-  /// The three must outlive the stepper.
+  /// The three must outlive the stepper. Throws ConfigError for CudaGraph::on where there is nothing to record with.
   Stepper(Reducer& reducer, Optimizer& optimizer, const LrSchedule& schedule, const StepperOptions& options = {});
+  ~Stepper();
 
   /// One step on a window of the loader. Collective, blocking. Throws on all ranks with ExitStatus::diverged when a loss or
   /// gradient is not finite anywhere and the policy says stop, and for a shortage of memory unless it is to be reported;
@@ -87,7 +92,17 @@ class Stepper {
  private:
   struct MicroBatches;
 
+  /// A loss that the device may still be working on.
+  struct PendingLoss {
+    at::Tensor mean;
+    double count;
+    std::int64_t micro_index;
+    std::int64_t rows;
+    std::optional<std::int64_t> first_id;
+  };
+
   StepResult step(const MicroBatches& window, const LossFunction& loss);
+  void require_recordable(const MicroBatches& window) const;
   Ballot open_ballot(const MicroBatches& window) const;
   void try_window(const MicroBatches& window, const LossFunction& loss, Ballot& ballot);
   void make_room();
@@ -96,6 +111,8 @@ class Stepper {
   const Batch& fetch(const MicroBatches& window, std::int64_t index, Batch& room, Ballot& ballot);
   void back_propagate_one(const Batch& batch, double expected_count, const LossFunction& loss, Ballot& ballot);
   void backward(const at::Tensor& loss, double factor);
+  Loss forward_and_backward(const Batch& batch, double expected_count, const LossFunction& loss);
+  void read_losses(Ballot& ballot);
   double exchange(Ballot& ballot, StepResult& result);
   void give_up(StepResult& result);
   void update_or_end(double scale, StepResult& result);
@@ -115,8 +132,10 @@ class Stepper {
   MemoryPhase phase_ = MemoryPhase::none;  ///< what this rank is doing
   Shortage shortage_;
   KeptTensors kept_;
-  at::Tensor factor_;    ///< by which the last loss was weighed
-  std::string culprit_;  ///< this rank's account of a loss that is not finite
+  at::Tensor factor_;  ///< by which the last loss was weighed
+  std::vector<PendingLoss> pending_losses_;
+  std::unique_ptr<RecordedPass> recorded_;  ///< where forward and backward are repeated as a graph
+  std::string culprit_;                     ///< this rank's account of a loss that is not finite
 };
 
 }  // namespace ddpkit

@@ -67,6 +67,11 @@ Batch union_of_shares(const ToyDataset& data, int ranks) {
 
 }  // namespace
 
+TEST_CASE("a graph where there is nothing to record with is refused") {
+  const auto ranks = make_communicator();
+  CHECK_THROWS_WITH(OwnLoop(*ranks, {.cuda_graph = CudaGraph::on}), Catch::Contains("linked with ddpkit::cuda"));
+}
+
 TEST_CASE("unequal micro-batches of unequal ranks give the step of one process on their union, clipped once") {
   const auto ranks = make_communicator();
   const ToyDataset data(100);
