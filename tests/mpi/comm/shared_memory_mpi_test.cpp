@@ -63,7 +63,7 @@ void require_private_memory(Communicator& comm, const std::vector<Memory>& memor
     CHECK(memory.parts().empty());
     require_sums(comm, memory);
   }
-  CHECK(occurrences(log, "cannot share memory") == (comm.rank() == 0 ? 1U : 0U));
+  CHECK(occurrences(log, "cannot share memory") == (comm.topology().local_rank == 0 ? 1U : 0U));
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ TEST_CASE("a node without room for shared memory sends all through MPI, and the 
   }
   signal(SIGXFSZ, SIG_DFL);
   require_private_memory(*comm, memories, captured.text());
-  if (comm->rank() == 0) CHECK_THAT(captured.text(), Catch::Matchers::Contains("File too large"));
+  if (comm->topology().local_rank == 0) CHECK_THAT(captured.text(), Catch::Matchers::Contains("File too large"));
 }
 
 TEST_CASE("a node without room even for the board works through MPI") {
@@ -110,7 +110,7 @@ TEST_CASE("a node without room even for the board works through MPI") {
   CHECK(memory.parts().empty());
   require_sums(*comm, memory);
   comm->barrier();
-  const bool speaks = comm->rank() == 0 && comm->world_size() > 1;
+  const bool speaks = comm->topology().local_rank == 0 && comm->world_size() > 1;
   CHECK(occurrences(captured.text(), "cannot share memory") == (speaks ? 1U : 0U));
 }
 
