@@ -63,6 +63,18 @@ ReduceOp GradReducer::kept_op() const noexcept {
 double GradReducer::kept_squared_norms() const noexcept {
   return engine_->kept_squared_norms();
 }
+std::vector<GradientSpec> GradReducer::gradient_specs() const {
+  return engine_->gradient_specs();
+}
+void GradReducer::set_plan(const BucketPlan& plan) {
+  engine_->set_plan(plan);
+}
+void GradReducer::record_readiness(Readiness readiness) {
+  engine_->record_readiness(readiness);
+}
+std::vector<GradReducer::Moment> GradReducer::ready_moments() const {
+  return engine_->ready_moments();
+}
 std::vector<std::string> GradReducer::unused() const {
   return engine_->unused();
 }

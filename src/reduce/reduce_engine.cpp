@@ -2,7 +2,9 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -66,6 +68,12 @@ SquaredNorm norm_of(const at::Tensor& gradient) {
   return squared_norm(gradient.is_non_overlapping_and_dense() ? gradient : gradient.contiguous());
 }
 
+/// When the device has done what it was asked for so far.
+GradReducer::Moment now_on(c10::Device device) {
+  if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+  return std::chrono::steady_clock::now();
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -99,23 +107,27 @@ void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options
 
 /// Collective. A plan of the parameters that are trainable now; gradients handed over from an earlier plan stay valid.
 void GradReducer::Engine::make_plan() {
-  std::vector<GradientSpec> specs;
-  bool any_16_bit = false;
   entry_of_.clear();
-  remembered_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     entry.planned = entry.parameter.tensor.requires_grad();
     if (!entry.planned) continue;
-    specs.push_back({entry.parameter.name, entry.parameter.tensor.numel(), dtype_of_tensor(entry.parameter.tensor)});
-    any_16_bit |= is_16_bit(specs.back().dtype);
     entry_of_.push_back(i);
   }
   const BucketLimits limits{.bucket_bytes = static_cast<std::size_t>(options_.bucket_mib) << 20,
                             .tail_bytes = static_cast<std::size_t>(options_.tail_kib) << 10};
-  plan_ = plan_buckets(specs, limits);
-  for (std::size_t b = 0; b < plan_.buckets.size(); ++b)
+  adopt(plan_buckets(gradient_specs(), limits));
+}
+
+/// Collective.
+void GradReducer::Engine::adopt(BucketPlan plan) {
+  plan_ = std::move(plan);
+  remembered_.clear();
+  bool any_16_bit = false;
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
+    any_16_bit |= is_16_bit(plan_.buckets[b].dtype);
     for (const BucketSlot& slot : plan_.buckets[b].slots) entries_[entry_of_[slot.parameter]].bucket = b;
+  }
   op_ = any_16_bit ? ReduceOp::mean : ReduceOp::sum;
   make_transport();
   missing_.assign(plan_.buckets.size(), 0);
@@ -145,6 +157,30 @@ void GradReducer::Engine::make_transport() {
     transport_ = std::make_unique<AllReduceTransport>(channels_.data, op_);
 }
 
+std::vector<GradientSpec> GradReducer::Engine::gradient_specs() const {
+  std::vector<GradientSpec> specs;
+  for (const std::size_t i : entry_of_) {
+    const NamedTensor& parameter = entries_[i].parameter;
+    specs.push_back({parameter.name, parameter.tensor.numel(), dtype_of_tensor(parameter.tensor)});
+  }
+  return specs;
+}
+
+void GradReducer::Engine::set_plan(const BucketPlan& plan) {
+  if (state_ != State::idle) throw UsageError("GradReducer::set_plan: a window is open; call it after finish");
+  adopt(plan);
+}
+
+void GradReducer::Engine::record_readiness(Readiness readiness) {
+  ready_.assign(readiness == Readiness::recorded ? entries_.size() : 0, Moment());
+}
+
+std::vector<GradReducer::Moment> GradReducer::Engine::ready_moments() const {
+  std::vector<Moment> moments;
+  for (const std::size_t i : entry_of_) moments.push_back(ready_.empty() ? Moment() : ready_[i]);
+  return moments;
+}
+
 bool GradReducer::Engine::trainable_changed() const {
   for (const Entry& entry : entries_)
     if (entry.parameter.tensor.requires_grad() != entry.planned) return true;
@@ -163,6 +199,7 @@ void GradReducer::Engine::open_window() {
   for (std::size_t b = 0; b < plan_.buckets.size(); ++b) missing_[b] = std::ssize(plan_.buckets[b].slots);
   sent_ = 0;
   counters_.early_gradients = 0;
+  std::fill(ready_.begin(), ready_.end(), Moment());
   state_ = State::open;
 }
 
@@ -178,6 +215,7 @@ void GradReducer::Engine::gradient_ready(std::size_t index, const at::Tensor& pa
   if (entry.bucket < sent_) refuse_late(entry);
   take(entry, gradient);
   if (modes_.no_sync > 0) return;
+  if (!ready_.empty()) ready_[index] = now_on(parameter.device());
   if (!works_.empty() && !entry.counted) ++counters_.early_gradients;
   count(entry);
 }

@@ -36,6 +36,10 @@ class GradReducer::Engine final : public GradReceiver {
   double local_squared_norm();
 
   const BucketPlan& plan() const noexcept { return plan_; }
+  std::vector<GradientSpec> gradient_specs() const;
+  void set_plan(const BucketPlan& plan);
+  void record_readiness(Readiness readiness);
+  std::vector<Moment> ready_moments() const;
   const ReduceCounters& counters() const noexcept { return counters_; }
   std::vector<at::Tensor> gradients() const;
   Channels channels() const noexcept { return channels_; }
@@ -79,6 +83,7 @@ class GradReducer::Engine final : public GradReceiver {
 
   void check_equal_on_all_ranks(const ReducerOptions& options);
   void make_plan();
+  void adopt(BucketPlan plan);
   void make_transport();
   void place_in_buckets();
   bool trainable_changed() const;
@@ -126,6 +131,7 @@ class GradReducer::Engine final : public GradReceiver {
   bool newcomers_ = false;
   int given_up_ = 0;  ///< ranks that abandoned the last window
   ReduceCounters counters_;
+  std::vector<Moment> ready_;  // by entry, while recorded
 };
 
 }  // namespace ddpkit

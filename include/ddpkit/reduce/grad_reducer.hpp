@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,6 +15,9 @@
 #include "ddpkit/tensor/named_tensor.hpp"
 
 namespace ddpkit {
+
+/// Whether a reducer remembers when gradients become ready.
+enum class Readiness { ignored, recorded };
 
 /// Reduces gradients bucket by bucket while backward runs.
 ///
@@ -62,7 +66,7 @@ class GradReducer final : public Reducer {
   /// may change where `plans` does.
   Delivery delivery() const noexcept;
 
-  /// How many bucket plans there were: one more each time when parameters have been frozen or unfrozen.
+  /// How many bucket plans there were: one more each time when parameters have been frozen or unfrozen, or by set_plan.
   int plans() const noexcept;
 
   /// Under Delivery::as_is: where the ranks have their gradients of parameter `index`, in rank order, after `finish`. Empty
@@ -75,6 +79,22 @@ class GradReducer final : public Reducer {
   /// Sum over ranks of the squared norms of their own gradients in the last window: where it is finite, in float32, so is every
   /// gradient. NaN where it is not known.
   double kept_squared_norms() const noexcept;
+
+  /// What the plan is about: the trainable parameters, in their order.
+  std::vector<GradientSpec> gradient_specs() const;
+
+  /// Another plan of the same gradients, from the next window on. Collective, equal on all ranks, between two windows:
+  /// gradients that were handed over stay valid. When the trainable parameters change it gives way to one by size.
+  void set_plan(const BucketPlan& plan);
+
+  /// When a gradient was where it can be sent from, on this rank.
+  using Moment = std::chrono::steady_clock::time_point;
+
+  /// From the next window on. Off, it costs nothing; on a GPU, recording waits for the device at each gradient.
+  void record_readiness(Readiness readiness);
+
+  /// Of the last window's sending backward, by gradient of the plan; Moment() for one that did not come. While recorded.
+  std::vector<Moment> ready_moments() const;
 
   /// Names of the parameters that no rank used in the last window.
   std::vector<std::string> unused() const;

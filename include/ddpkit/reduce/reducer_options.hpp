@@ -44,6 +44,16 @@ constexpr auto enum_names(BucketType) {
       {{BucketType::gradient, "gradient"}, {BucketType::bfloat16, "bfloat16"}});
 }
 
+/// Where buckets end.
+enum class PlanBy {
+  size,      ///< where they are full
+  measured,  ///< where the last one arrives earliest, by what the first windows of the run took
+};
+
+constexpr auto enum_names(PlanBy) {
+  return std::to_array<std::pair<PlanBy, std::string_view>>({{PlanBy::size, "size"}, {PlanBy::measured, "measured"}});
+}
+
 struct ReducerOptions {
   std::int64_t bucket_mib = 25;  ///< gradients reduced together, at most
   std::int64_t tail_kib = 1024;  ///< the last bucket, whose reduction nothing hides
@@ -51,6 +61,8 @@ struct ReducerOptions {
   Overlap overlap = Overlap::on;
   Unused unused = Unused::skip;
   Delivery deliver = Delivery::reduced;  ///< follows from the optimizer, so it is not in the run file
+  PlanBy plan = PlanBy::size;
+  std::int64_t plan_windows = 20;  ///< measured for it, and as many after it, to tell the gain
 };
 
 template <class Visitor>
@@ -61,6 +73,8 @@ void visit_fields(Visitor& visit, ReducerOptions& options) {
         "as what gradients travel: their own type, or rounded to bfloat16, which halves the bytes of float32; for slow links");
   visit("overlap", options.overlap, "reduce while backward runs, or after it");
   visit("unused", options.unused, "a parameter without gradient on any rank: skip it, or end with an error that names it");
+  visit("plan", options.plan, "where buckets end: when they are full, or where the first windows, measured, say");
+  visit("plan_windows", options.plan_windows, "windows that plan: measured looks at before it decides", between(3, 10'000));
 }
 
 }  // namespace ddpkit
