@@ -49,6 +49,7 @@ Values to_values(const RunState& state) {
     values["memory.planned_micro"] = format_scalar(state.fitting_micro->planned);
     values["memory.fitting_micro"] = format_scalar(state.fitting_micro->fits);
   }
+  if (state.bucket_plan) values["comm.bucket_plan"] = *state.bucket_plan;
   return values;
 }
 
@@ -89,6 +90,7 @@ RunState from_values(const Values& values) {
   if (values.contains("memory.fitting_micro"))
     state.fitting_micro = {.planned = value_of<std::int64_t>(values, "memory.planned_micro"),
                            .fits = value_of<std::int64_t>(values, "memory.fitting_micro")};
+  if (const auto plan = values.find("comm.bucket_plan"); plan != values.end()) state.bucket_plan = plan->second;
   return state;
 }
 

@@ -27,6 +27,7 @@ struct RunState {
   BestTracker::State best;
   std::optional<BatchCourse::State> batch;
   std::optional<FittingMicro> fitting_micro;
+  std::optional<std::string> bucket_plan;  ///< where it was chosen by measuring
 };
 
 enum class SaveFailure {

@@ -48,6 +48,7 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
       batch_(config_, *plan_, channels_.control),
       parameters_(trainer.model_.parameters()),
       reducer_(parameters_, channels_, plan_->reducer),
+      plan_tuner_(reducer_, plan_->reducer),
       optimizer_(make_optimizer(reducer_, plan_->optimizer)),
       stepper_(reducer_, *optimizer_, plan_->schedule, config_.step),
       recorder_(trainer.context_, trainer.metrics_, plan_->length),
@@ -59,6 +60,9 @@ TrainingRun::TrainingRun(Trainer& trainer, const Dataset& train_set, const Datas
   if (valid_set == nullptr && config_.batch.shrink.oscillations > 0)
     throw on_all_ranks(
         ConfigError("batch.shrink: halves on the validation loss and there is no validation set; set data.valid"));
+  if (config_.reducer.plan == PlanBy::measured && config_.step.cuda_graph == CudaGraph::on)
+    throw on_all_ranks(ConfigError(
+        "comm.plan: measured watches gradients one by one, which a recorded graph hides; set step.cuda_graph: off"));
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(trainer.context_.device);
   batch_.noise = [this] { return recorder_.noise().estimate(); };
@@ -96,6 +100,11 @@ void TrainingRun::start() {
   started_at_ = stepper_.progress().step;
   arrive();
   recorder_.start(stepper_.progress(), plan_->batch, plan_->loader->sampler().samples());
+  tell(plan_tuner_.start(state.bucket_plan));
+}
+
+void TrainingRun::tell(const std::string& event) {
+  if (!event.empty()) recorder_.record_event(stepper_.progress(), event);
 }
 
 /// Returns whether there is one more.
@@ -103,7 +112,7 @@ bool TrainingRun::enter_window() {
   Progress progress = stepper_.progress();
   const BatchCourse::Next next = batch_.enter_window(progress);
   stepper_.set_progress(progress);
-  if (!next.change.empty()) recorder_.record_event(progress, next.change);
+  tell(next.change);
   return next.window;
 }
 
@@ -128,6 +137,7 @@ void TrainingRun::step() {
     tell_unused();
   }
   recorder_.record(stepper_.progress(), result);
+  tell(plan_tuner_.observe(result));
   for (const auto& callback : trainer_.callbacks_)
     callback_stop_ |= callback->on_step_end(stepper_.progress(), result) == Flow::stop;
   if (result.wish == Wish::finish) summary_.end = TrainSummary::End::early;
@@ -174,7 +184,8 @@ void TrainingRun::save(Standing standing, SaveFailure on_failure) {
                        .sampler = plan_->loader->state(),
                        .best = best_.state(),
                        .batch = batch_.state(),
-                       .fitting_micro = memory_.learned()};
+                       .fitting_micro = memory_.learned(),
+                       .bucket_plan = plan_tuner_.chosen()};
   if (snapshot_.save(state, standing, on_failure)) saved_at_ = stepper_.progress().step;
 }
 

@@ -10,6 +10,7 @@
 #include "ddpkit/train/trainer.hpp"
 #include "train/batch_course.hpp"
 #include "train/memory_ladder.hpp"
+#include "train/plan_tuner.hpp"
 #include "train/recorder.hpp"
 #include "train/snapshot.hpp"
 #include "train/training_plan.hpp"
@@ -36,6 +37,7 @@ class TrainingRun {
   void evaluate();
   void save(Standing standing, SaveFailure on_failure);
   void require_monitored_metric() const;
+  void tell(const std::string& event);
   void tell_unused() const;
   void require_same_parameters() const;
   bool keeps_buffers() const;
@@ -52,6 +54,7 @@ class TrainingRun {
   BatchCourse batch_;
   std::vector<NamedTensor> parameters_;  // those that hooks and optimizer hold
   GradReducer reducer_;
+  PlanTuner plan_tuner_;
   std::unique_ptr<Optimizer> optimizer_;
   Stepper stepper_;
   Recorder recorder_;
