@@ -27,6 +27,10 @@ void add_probe(CLI::App& app, CommandLine& line) {
   CLI::App* probe = app.add_subcommand("probe", "measure memory and time of one window of the configured batch");
   probe->add_option("--repeat", line.probe.windows, "measure so many windows, as a stress test before a long run")
       ->check(CLI::PositiveNumber);
+  probe
+      ->add_option("--profile", line.probe.profile_file,
+                   "also write a profile of the step into this file, for `ddpkit simulate`; takes 20 windows without --repeat")
+      ->type_name("FILE");
   probe->callback([&] { line.verb = Verb::probe; });
 }
 
@@ -67,6 +71,9 @@ std::variant<CommandLine, std::string> parse_command_line(int argc, char** argv)
   } catch (const CLI::ParseError& error) {
     throw UsageError(text(error.what(), "; ", argv[0], " --help lists what there is"));
   }
+  constexpr std::int64_t kProfileWindows = 20;
+  if (!line.probe.profile_file.empty() && app.get_subcommand("probe")->count("--repeat") == 0)
+    line.probe.windows = kProfileWindows;
   if (print_config) line.verb = Verb::config;
   if (line.tune.run_file == RunFileEdit::write && line.config_file.empty())
     throw UsageError("tune --write: there is no run file to write to; name it with --config FILE");

@@ -79,6 +79,9 @@ ExitStatus Job::probe(Trainer& trainer, const Dataset& train_set) {
   ProbeReport result = ddpkit::probe(trainer, train_set, parts_.probe);
   result.placement = parts_.placement;
   if (control().rank() == 0) report(result, parts_.output);
+  all_or_none(control(), "writing the step profile", [&] {
+    if (control().rank() == 0 && result.step_profile) keep(*result.step_profile, parts_.probe.profile_file, log_);
+  });
   return result.out_of_memory.empty() ? ExitStatus::ok : ExitStatus::memory;
 }
 

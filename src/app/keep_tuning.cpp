@@ -47,4 +47,10 @@ void keep(const TuneResult& result, const Job::Parts& parts, Logger& log) {
   if (parts.tune.run_file == RunFileEdit::write) write_run_file(result.choice.chosen.plan, parts, log);
 }
 
+void keep(const StepProfile& profile, const std::string& file, Logger& log) {
+  replace_file(file, to_json(profile));
+  log.info("probe",
+           text("wrote the step profile ", file, "; what it becomes on more ranks: ddpkit simulate --profile ", file, " --cluster FILE"));
+}
+
 }  // namespace ddpkit

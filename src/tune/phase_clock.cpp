@@ -47,10 +47,12 @@ void PhaseClock::batch_is_there() {
 void PhaseClock::forward_is_done() {
   edge(reading_.forward_seconds);
   reading_.forward_peak = std::max(reading_.forward_peak, take_peak());
+  backward_began_ = last_;
 }
 
 void PhaseClock::backward_is_done() {
   edge(reading_.backward_seconds);
+  last_backward_seconds_ = seconds_between(backward_began_, last_);
   reading_.backward_peak = std::max(reading_.backward_peak, take_peak());
 }
 

@@ -18,6 +18,8 @@ namespace ddpkit {
 /// counts where it was asked for.
 class PhaseClock {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   /// Without a meter, as on a CPU whose allocator is not ours, all bytes are 0.
   PhaseClock(c10::Device device, std::optional<Bytes> memory_limit);
 
@@ -25,6 +27,10 @@ class PhaseClock {
   void batch_is_there();
   void forward_is_done();
   void backward_is_done();
+
+  /// The last backward of the window.
+  Time backward_began() const noexcept { return backward_began_; }
+  double last_backward_seconds() const noexcept { return last_backward_seconds_; }
 
   /// Ends the window.
   WindowReading stop(const StepResult& result);
@@ -36,8 +42,6 @@ class PhaseClock {
   void release();
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
-
   void edge(double& seconds);
   double take_peak();
 
@@ -47,6 +51,8 @@ class PhaseClock {
   Time began_;
   Time window_;
   Time last_;
+  Time backward_began_;
+  double last_backward_seconds_ = 0;
   WindowReading reading_;
 };
 

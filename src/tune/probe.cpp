@@ -25,7 +25,7 @@ ProbeReport probe(const Trainer& trainer, const Dataset& train_set, const ProbeO
                      .device = context.device.is_cpu() ? "cpu" : "cuda",
                      .memory_target = context.config.memory.target,
                      .summary = {.plan = plan}};
-  TrialWindows trial(trainer, train_set, plan);
+  TrialWindows trial(trainer, train_set, plan, options.profile_file.empty() ? Recording::none : Recording::profile);
   std::vector<WindowOutcome> windows;
   for (std::int64_t i = -context.config.tune.warmup; i < options.windows; ++i) {
     WindowOutcome window = trial.run();
@@ -37,6 +37,7 @@ ProbeReport probe(const Trainer& trainer, const Dataset& train_set, const ProbeO
     if (i >= 0) windows.push_back(std::move(window));
   }
   report.summary = summarise(plan, windows);
+  report.step_profile = trial.profile();
   return report;
 }
 

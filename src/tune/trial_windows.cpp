@@ -19,13 +19,14 @@ namespace {
 constexpr double kTrialRate = 1e-9;
 
 /// Of the run, but for what a measurement must not depend on.
-RunConfig trial_config(const RunConfig& config, const BatchPlan& plan) {
+RunConfig trial_config(const RunConfig& config, const BatchPlan& plan, Recording recording) {
   RunConfig trial = config;
   trial.batch = {.global = plan.global, .micro = plan.micro, .accumulate = plan.accumulate};
   trial.data.tail = Tail::drop;  // full windows only
   trial.schedule = {};
   trial.optimizer.lr = kTrialRate;
   trial.step.non_finite = NonFinite::skip;
+  if (recording == Recording::profile) trial.reducer.overlap = Overlap::off;
   return trial;
 }
 
@@ -68,8 +69,8 @@ WindowOutcome::End end_of(const StepResult& result) {
 
 }  // namespace
 
-TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan)
-    : config_(trial_config(trainer.context().config, plan)),
+TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan, Recording recording)
+    : config_(trial_config(trainer.context().config, plan, recording)),
       context_{.config = config_,
                .channels = trainer.context().channels,
                .log = trainer.context().log,
@@ -85,6 +86,7 @@ TrialWindows::TrialWindows(const Trainer& trainer, const Dataset& train_set, con
       stepper_(reducer_, *optimizer_, training_->schedule, config_.step),
       clock_(context_.device, config_.memory.limit) {
   model_.ensure_training();
+  if (recording == Recording::profile) recorder_.emplace(reducer_);
   stepper_.set_seed(static_cast<std::uint64_t>(config_.run.seed));
   stepper_.set_device(context_.device);
   stepper_.set_on_shortage(OnShortage::report);
@@ -117,13 +119,36 @@ WindowOutcome TrialWindows::run() {
   clock_.start_window();
   const StepResult result = stepper_.run(training_->loader->next_window(), loss_);
   WindowOutcome outcome{.end = end_of(result)};
-  outcome.ranks = share(clock_.stop(result), context_.channels.control);
+  const WindowReading mine = clock_.stop(result);
+  if (recorder_ && outcome.end == WindowOutcome::End::measured) record(mine);
+  outcome.ranks = share(mine, context_.channels.control);
   if (outcome.end != WindowOutcome::End::measured) restore_weights();
   if (outcome.end == WindowOutcome::End::out_of_memory) {
     outcome.account = account_of_shortage();
     clock_.release();
   }
   return outcome;
+}
+
+void TrialWindows::record(const WindowReading& mine) {
+  ++recorded_;
+  const double last = clock_.last_backward_seconds();
+  recorder_->add({.backward_began = clock_.backward_began(),
+                  .backward_seconds = last,
+                  .forward_seconds = mine.forward_seconds + mine.backward_seconds - last,
+                  .update_seconds = mine.update_seconds});
+}
+
+std::optional<StepProfile> TrialWindows::profile() const {
+  if (recorded_ == 0) return std::nullopt;
+  StepProfile profile = recorder_->profile();
+  const Topology& topology = context_.channels.control.topology();
+  profile.model = config_.run.name;
+  profile.device = context_.device.is_cpu() ? "cpu" : "cuda";
+  profile.source = text("recorded over ", recorded_, recorded_ == 1 ? " window" : " windows", " on rank ", topology.rank,
+                        " of ", topology.world_size);
+  profile.samples = plan_.micro * plan_.accumulate;
+  return profile;
 }
 
 /// What the first rank that failed says, and how many others did.

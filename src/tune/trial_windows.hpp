@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ddpkit/batch/batch_plan.hpp"
@@ -11,8 +12,12 @@
 #include "train/training_plan.hpp"
 #include "tune/live_state.hpp"
 #include "tune/phase_clock.hpp"
+#include "tune/profile_recorder.hpp"
 
 namespace ddpkit {
+
+/// Whether windows also record a profile of the step. They reduce after backward then, so that nothing slows it.
+enum class Recording { none, profile };
 
 /// Real windows of a trainer at any micro-batch, measured: its model, loss and data, with an optimizer, reducer, stepper and
 /// loader of their own. Everything that they change is given back when it is destroyed.
@@ -22,7 +27,7 @@ namespace ddpkit {
 class TrialWindows {
  public:
   /// Collective. Throws Error (ExitStatus::memory) on all ranks when parameters and optimizer state alone do not fit.
-  TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan);
+  TrialWindows(const Trainer& trainer, const Dataset& train_set, const BatchPlan& plan, Recording recording = Recording::none);
 
   /// The windows that follow have this plan, and begin with the first sample again. Not collective, equal on all ranks.
   void set_plan(const BatchPlan& plan);
@@ -35,12 +40,16 @@ class TrialWindows {
   /// on which it throws says. Empty when it can, or when memory is the reason. Collective.
   std::string complaint_about(std::int64_t micro);
 
+  /// What the windows measured so far say of one rank's step; where it is recorded and there is one. Of this rank.
+  std::optional<StepProfile> profile() const;
+
   /// Bytes that each rank may use, in rank order; 0: not known. Collective.
   std::vector<std::int64_t> memory_limits() const;
 
  private:
   void restore_weights();
   std::string account_of_shortage() const;
+  void record(const WindowReading& mine);
 
   RunConfig config_;
   TrainerContext context_;
@@ -52,6 +61,8 @@ class TrialWindows {
   std::unique_ptr<Optimizer> optimizer_;
   Stepper stepper_;
   PhaseClock clock_;
+  std::optional<ProfileRecorder> recorder_;
+  std::int64_t recorded_ = 0;  // windows
   LossFunction loss_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "ddpkit/data/dataset.hpp"
 #include "ddpkit/train/trainer.hpp"
@@ -9,7 +10,8 @@
 namespace ddpkit {
 
 struct ProbeOptions {
-  std::int64_t windows = 1;  ///< after `tune.warmup` others
+  std::int64_t windows = 1;    ///< after `tune.warmup` others
+  std::string profile_file{};  ///< where the caller writes the report's step profile; empty: none is recorded
 };
 
 /// Runs real windows of the configured batch and measures them. Collective, equal on all ranks. Afterwards parameters, buffers,

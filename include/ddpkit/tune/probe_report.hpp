@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ddpkit/base/placement.hpp"
+#include "ddpkit/batch/step_profile.hpp"
 #include "ddpkit/tune/window_summary.hpp"
 
 namespace ddpkit {
@@ -18,6 +20,7 @@ struct ProbeReport {
   std::string out_of_memory;   ///< who, where, with what; empty: there was enough
   std::int64_t not_finite = 0;
   std::vector<Placement> placement;
+  std::optional<StepProfile> step_profile{};  ///< of this rank, where it was recorded
 
   /// Of the limit, on the fullest rank; 0: not known.
   double memory_share() const noexcept;

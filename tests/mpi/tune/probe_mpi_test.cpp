@@ -81,3 +81,32 @@ TEST_CASE("a batch that is larger than the data set is refused on all ranks") {
   const ToyDataset data(kTrainSamples);
   CHECK_THROWS_AS(probe(toy.trainer, data), Error);
 }
+
+TEST_CASE("a probe that records gives a profile of the step: what waits for nobody, and gradients as backward makes them") {
+  const auto ranks = make_communicator();
+  RunConfig config = probed_config();
+  config.run.name = "toy";
+  ToyTrainer toy(*ranks, config);
+  const ToyDataset data(kTrainSamples);
+  CHECK_FALSE(probe(toy.trainer, data, {.windows = 2}).step_profile.has_value());
+  const ProbeReport report = probe(toy.trainer, data, {.windows = 5, .profile_file = "unused"});
+  REQUIRE(report.step_profile.has_value());
+  const StepProfile& profile = *report.step_profile;
+  CHECK(profile.model == "toy");
+  CHECK(profile.samples == 12 / ranks->world_size());
+  CHECK(profile.forward_seconds > 0);
+  CHECK(profile.backward_seconds > 0);
+  CHECK(profile.optimizer_seconds > 0);
+  const std::vector<NamedTensor> parameters = toy.trainer.model().parameters();
+  REQUIRE(profile.gradients.size() == parameters.size());
+  std::int64_t bytes = 0;
+  for (const NamedTensor& parameter : parameters) bytes += static_cast<std::int64_t>(parameter.tensor.nbytes());
+  CHECK(profile.gradient_bytes() == bytes);
+  double before = 0;
+  for (const GradientTiming& gradient : profile.gradients) {
+    CHECK(gradient.ready_seconds >= before);
+    before = gradient.ready_seconds;
+  }
+  CHECK(before > 0);
+  CHECK(profile.gradients.back().name.substr(0, 1) == "0");  // the first layer comes last
+}
