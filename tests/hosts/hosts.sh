@@ -2,6 +2,7 @@
 #
 #   hosts_up 2              makes node1 and node2, and $hosts_folder with hostfile and agent
 #   on_host node1 COMMAND   runs a command there; the folder $hosts_folder/unshared is another one on each host
+#   hosts_limit node1 100mbit   slows its link down
 #   hosts_down              ends what still runs there and removes everything
 
 hosts_prefix="ddpkit$$"
@@ -51,6 +52,11 @@ on_host() {
     mount -t tmpfs none "$2/unshared"
     shift 2
     exec "$@"' on_host "$host" "$hosts_folder" "$@"
+}
+
+# hosts_limit HOST RATE: what the host sends from now on, such as 100mbit. Fails where the kernel cannot.
+hosts_limit() {
+  nsenter --net="/run/netns/$hosts_prefix$1" tc qdisc replace dev eth0 root tbf rate "$2" burst 64kb latency 100ms
 }
 
 hosts_down() {
