@@ -7,6 +7,7 @@
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/mpi/wrap.hpp"
 #include "ddpkit/optim/make_optimizer.hpp"
+#include "ddpkit/optim/sharded_optimizer.hpp"
 #include "ddpkit/reduce/grad_reducer.hpp"
 #include "harness/main.hpp"
 #include "training/torch_facts.hpp"
@@ -20,6 +21,7 @@ constexpr int kAccumulate = 4;
 constexpr int kWarmUp = 3;
 constexpr int kSteps = 20;
 
+const StepCase kWide{.title = "MLP 1024, batch 16", .batch = 16};
 const StepCase kMlp{.title = "MLP 256, batch 16", .width = 256, .batch = 16};
 
 bench::Estimate exact(double value) {
@@ -55,6 +57,23 @@ void count_accumulation(bench::Session& session, ddpkit::Communicator& comm) {
   add("bytes", accumulated.bytes, plain.bytes);
 }
 
+// Elements that a rank keeps two moments of, against those of a rank that keeps all.
+void compare_state(bench::Session& session, ddpkit::Communicator& comm) {
+  bench::Replica replica(kWide, comm.rank());
+  double replicated = 0;
+  for (const at::Tensor& parameter : replica.parameters) replicated += 2.0 * static_cast<double>(parameter.nbytes());
+  ddpkit::GradReducer reducer(replica.model->named_parameters(), comm,
+                              {.bucket_mib = 1, .deliver = ddpkit::delivery_for(ddpkit::UpdatePlacement::sharded)});
+  ddpkit::ShardedOptimizer optimizer(reducer, bench::optimizer_options(kWide, ddpkit::UpdatePlacement::sharded));
+  const double bucket = static_cast<double>(reducer.plan().buckets.front().bytes());
+  const double value = session.team.largest(static_cast<double>(optimizer.state_bytes())) / replicated;
+  session.report.add({.id = "C13",
+                      .what = "bytes of sharded optimizer state, a rank",
+                      .against = "replicated",
+                      .target = bench::at_most(1.0 / comm.world_size() + bucket / replicated),
+                      .measured = exact(value)});
+}
+
 template <class Body>
 std::int64_t allocations_of(const Body& body) {
   for (int i = 0; i < kWarmUp; ++i) body();
@@ -82,7 +101,9 @@ void count_allocations(bench::Session& session, bench::Variant& ddpkit, const st
 void measure(bench::Session& session) {
   const auto comm = ddpkit::wrap_mpi_communicator(session.team.comm());
   count_accumulation(session, *comm);
-  count_allocations(session, *bench::ddpkit_step(kMlp, *comm), "replicated");
+  compare_state(session, *comm);
+  for (const auto& [placement, name] : ddpkit::enum_names(ddpkit::UpdatePlacement{}))
+    count_allocations(session, *bench::ddpkit_step(kMlp, *comm, {.placement = placement}), std::string(name));
 }
 
 }  // namespace

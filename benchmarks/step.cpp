@@ -53,6 +53,7 @@ Variants together(const bench::Session& session, ddpkit::Communicator& comm, con
   Variants variants;
   variants.emplace_back("ddpkit replicated", bench::ddpkit_step(c, comm));
   if (session.team.size() == 1) return variants;
+  variants.emplace_back("ddpkit sharded", bench::ddpkit_step(c, comm, {.placement = ddpkit::UpdatePlacement::sharded}));
   variants.emplace_back("flat MPI_Allreduce", bench::flat_mpi(c, session.team));
   variants.emplace_back("MPI per parameter", bench::per_parameter_mpi(c, session.team));
   return variants;

@@ -11,8 +11,9 @@ class DdpkitStep final : public Variant {
  public:
   DdpkitStep(const StepCase& c, ddpkit::Communicator& comm, const DdpkitSetup& setup)
       : Variant(c, comm.rank()),
-        reducer_(replica_.model->named_parameters(), comm, {.bucket_mib = setup.bucket_mib}),
-        optimizer_(ddpkit::make_optimizer(ddpkit::named_tensors(replica_.model->named_parameters()), optimizer_options(c))),
+        reducer_(replica_.model->named_parameters(), comm,
+                 {.bucket_mib = setup.bucket_mib, .deliver = ddpkit::delivery_for(setup.placement)}),
+        optimizer_(ddpkit::make_optimizer(reducer_, optimizer_options(c, setup.placement))),
         schedule_(ddpkit::make_schedule({}, c.lr, {})),
         stepper_(reducer_, *optimizer_, schedule_, {.clip_norm = c.clip_norm}),
         window_{ddpkit::Batch({{"input", replica_.input}, {"target", replica_.target}})} {
@@ -35,9 +36,13 @@ class DdpkitStep final : public Variant {
 
 }  // namespace
 
-ddpkit::OptimizerOptions optimizer_options(const StepCase& c) {
-  if (c.rule == StepCase::Rule::sgd) return {.lr = c.lr, .momentum = kMomentum};
-  return {.name = ddpkit::OptimizerKind::adamw, .lr = c.lr, .weight_decay = kWeightDecay, .no_decay = ddpkit::NoDecay::none};
+ddpkit::OptimizerOptions optimizer_options(const StepCase& c, ddpkit::UpdatePlacement placement) {
+  if (c.rule == StepCase::Rule::sgd) return {.lr = c.lr, .momentum = kMomentum, .placement = placement};
+  return {.name = ddpkit::OptimizerKind::adamw,
+          .lr = c.lr,
+          .weight_decay = kWeightDecay,
+          .no_decay = ddpkit::NoDecay::none,
+          .placement = placement};
 }
 
 std::unique_ptr<Variant> ddpkit_step(const StepCase& c, ddpkit::Communicator& comm, const DdpkitSetup& setup) {

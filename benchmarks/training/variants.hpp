@@ -35,9 +35,11 @@ std::unique_ptr<Variant> per_parameter_mpi(const StepCase& step_case, const Team
 
 // ddpkit:
 struct DdpkitSetup {
+  ddpkit::UpdatePlacement placement = ddpkit::UpdatePlacement::replicated;
   std::int64_t bucket_mib = ddpkit::ReducerOptions{}.bucket_mib;
 };
 std::unique_ptr<Variant> ddpkit_step(const StepCase& step_case, ddpkit::Communicator& comm, const DdpkitSetup& setup = {});
-ddpkit::OptimizerOptions optimizer_options(const StepCase& step_case);
+ddpkit::OptimizerOptions optimizer_options(const StepCase& step_case,
+                                           ddpkit::UpdatePlacement placement = ddpkit::UpdatePlacement::replicated);
 
 }  // namespace bench
