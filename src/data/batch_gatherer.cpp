@@ -14,7 +14,7 @@ std::size_t column_bytes(const FieldSpec& field, std::int64_t rows) {
 }  // namespace
 
 BatchGatherer::BatchGatherer(const Dataset& dataset, const Order& order, const ShardedSampler& sampler,
-                             TransformChain transforms, std::shared_ptr<BlockPool> pool)
+                             TransformChain transforms, std::shared_ptr<BatchPool> pool)
     : dataset_(dataset), order_(order), sampler_(sampler), transforms_(std::move(transforms)), pool_(std::move(pool)) {}
 
 std::int64_t BatchGatherer::rows_in_block(std::int64_t micro) const noexcept {
@@ -27,41 +27,43 @@ std::size_t BatchGatherer::block_bytes(std::int64_t micro) const noexcept {
   return bytes;
 }
 
-std::vector<std::int64_t> BatchGatherer::ids_of(std::int64_t epoch, const PositionRange& positions) const {
-  std::vector<std::int64_t> ids;
-  ids.reserve(static_cast<std::size_t>(positions.size()));
-  for (std::int64_t position = positions.begin; position < positions.end; ++position) ids.push_back(order_.at(epoch, position));
-  return ids;
-}
-
-std::vector<HostArray> BatchGatherer::arrays_for(std::int64_t rows, std::int64_t micro) const {
-  const auto block = pool_->take(block_bytes(micro));
-  std::vector<HostArray> arrays;
-  std::byte* column = block.get();
-  for (const FieldSpec& field : dataset_.fields()) {
-    std::vector<std::int64_t> shape{rows};
-    shape.insert(shape.end(), field.shape.begin(), field.shape.end());
-    arrays.push_back({field.name, field.dtype, std::move(shape), std::shared_ptr<std::byte[]>(block, column)});
-    column += column_bytes(field, rows_in_block(micro));
+/// Arrays for so many rows in the frame's block. Where there were some before, nothing is allocated.
+void BatchGatherer::lay_out(BatchFrame& frame, std::int64_t rows, std::int64_t micro) const {
+  std::vector<HostArray>& arrays = frame.batch.arrays;
+  if (arrays.empty())
+    for (const FieldSpec& field : dataset_.fields()) {
+      std::vector<std::int64_t> shape{rows};
+      shape.insert(shape.end(), field.shape.begin(), field.shape.end());
+      arrays.push_back({field.name, field.dtype, std::move(shape), nullptr});
+    }
+  frame.columns.clear();
+  std::byte* column = frame.block.get();
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    arrays[i].shape.front() = rows;
+    arrays[i].bytes = std::shared_ptr<std::byte[]>(frame.block, column);
+    frame.columns.push_back(column);
+    column += column_bytes(dataset_.fields()[i], rows_in_block(micro));
   }
-  return arrays;
 }
 
-HostBatch BatchGatherer::gather(const BatchKey& key) const {
+std::shared_ptr<const HostBatch> BatchGatherer::gather(const BatchKey& key) const {
   const PositionRange positions = sampler_.rows(key.window, key.micro, key.micro_index);
-  HostBatch batch{.arrays = {},
-                  .ids = ids_of(key.window.epoch, positions),
-                  .rows = positions.size(),
-                  .epoch = key.window.epoch,
-                  .window = key.window.index,
-                  .micro_index = key.micro_index};
-  if (batch.rows == 0) return batch;
-  batch.arrays = arrays_for(batch.rows, key.micro);
-  std::vector<std::byte*> columns;
-  for (const HostArray& array : batch.arrays) columns.push_back(array.bytes.get());
-  dataset_.gather(batch.ids, columns);
-  transforms_.apply(batch);
-  return batch;
+  const std::shared_ptr<BatchFrame> frame =
+      positions.size() > 0 ? pool_->take(block_bytes(key.micro)) : std::make_shared<BatchFrame>();
+  HostBatch& batch = frame->batch;
+  batch.rows = positions.size();
+  batch.epoch = key.window.epoch;
+  batch.window = key.window.index;
+  batch.micro_index = key.micro_index;
+  batch.ids.clear();
+  for (std::int64_t position = positions.begin; position < positions.end; ++position)
+    batch.ids.push_back(order_.at(key.window.epoch, position));
+  if (batch.rows > 0) {
+    lay_out(*frame, batch.rows, key.micro);
+    dataset_.gather(batch.ids, frame->columns);
+    transforms_.apply(batch);
+  }
+  return {frame, &batch};
 }
 
 }  // namespace ddpkit

@@ -28,7 +28,7 @@ Loader::Loader(const Dataset& dataset, const Order& order, const LoaderOptions& 
       options_(options),
       sampler_(order.size(), options.sampler),
       state_(checked(options.start, order.size())),
-      pool_(std::make_shared<BlockPool>()) {
+      pool_(std::make_shared<BatchPool>(options.allocate)) {
   checked_micro(options.micro);
   options.transforms.check(dataset.fields());
 }

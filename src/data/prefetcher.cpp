@@ -38,15 +38,22 @@ std::size_t Prefetcher::capacity() const noexcept {
 void Prefetcher::work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (room_.wait(lock, stop, [this] { return ahead_.size() < capacity(); }) && !stop.stop_requested()) {
-    const auto slot = std::make_shared<Slot>(Slot{.key = next_});
-    ahead_.push_back(slot);
-    next_ = following(gatherer_.sampler(), next_);
+    const auto slot = begin_next();
     lock.unlock();
     fill(*slot);
     lock.lock();
     slot->done = true;
     done_.notify_one();
   }
+}
+
+std::shared_ptr<Prefetcher::Slot> Prefetcher::begin_next() {
+  if (spare_.empty()) spare_.push_back(std::make_shared<Slot>(Slot{.key = next_}));
+  const auto slot = ahead_.emplace_back(std::move(spare_.back()));
+  spare_.pop_back();
+  *slot = {.key = next_};
+  next_ = following(gatherer_.sampler(), next_);
+  return slot;
 }
 
 void Prefetcher::fill(Slot& slot) const noexcept {
@@ -74,7 +81,16 @@ void Prefetcher::expect_after(const BatchKey& key) {
   room_.notify_all();
 }
 
-HostBatch Prefetcher::take(const BatchKey& key) {
+/// What a slot that is done has gathered; the slot can be filled again.
+std::shared_ptr<const HostBatch> Prefetcher::empty(const std::shared_ptr<Slot>& slot) {
+  const auto batch = std::move(slot->batch);
+  const auto error = std::move(slot->error);
+  spare_.push_back(slot);
+  if (error) std::rethrow_exception(error);
+  return batch;
+}
+
+std::shared_ptr<const HostBatch> Prefetcher::take(const BatchKey& key) {
   std::unique_lock lock(mutex_);
   if (closed_) throw UsageError("fetch: the loader that made this window has ended or moved to another place in the data");
   const auto slot = claim(key);
@@ -86,13 +102,12 @@ HostBatch Prefetcher::take(const BatchKey& key) {
   }
   ++stats_.gathered_ahead;
   done_.wait(lock, [&] { return slot->done; });
-  if (slot->error) std::rethrow_exception(slot->error);
-  return std::move(slot->batch);
+  return empty(slot);
 }
 
-HostBatch Prefetcher::fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) {
+std::shared_ptr<const HostBatch> Prefetcher::fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) {
   const auto begin = std::chrono::steady_clock::now();
-  HostBatch batch = take({window, micro, micro_index});
+  auto batch = take({window, micro, micro_index});
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
   const std::lock_guard lock(mutex_);
   stats_.wait_seconds += waited.count();

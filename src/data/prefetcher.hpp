@@ -2,7 +2,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -33,7 +32,7 @@ class Prefetcher final : public Window::Source {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  HostBatch fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) override;
+  std::shared_ptr<const HostBatch> fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) override;
 
   /// Ends the threads, waiting for the gathers in progress. A later fetch throws UsageError. To be called once at most.
   void close() noexcept;
@@ -44,25 +43,28 @@ class Prefetcher final : public Window::Source {
   struct Slot {
     BatchKey key;
     bool done = false;
-    HostBatch batch{};
+    std::shared_ptr<const HostBatch> batch{};
     std::exception_ptr error{};
   };
 
   void work(const std::stop_token& stop);
   void fill(Slot& slot) const noexcept;
   std::size_t capacity() const noexcept;
+  std::shared_ptr<Slot> begin_next();
   std::shared_ptr<Slot> claim(const BatchKey& key);
   void expect_after(const BatchKey& key);
-  HostBatch take(const BatchKey& key);
+  std::shared_ptr<const HostBatch> take(const BatchKey& key);
+  std::shared_ptr<const HostBatch> empty(const std::shared_ptr<Slot>& slot);
 
   const BatchGatherer gatherer_;
   const std::size_t budget_bytes_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any room_;         // a worker may begin a slot
-  std::condition_variable done_;             // a slot is done
-  std::deque<std::shared_ptr<Slot>> ahead_;  // in order of use
-  BatchKey next_;                            // what a worker gathers next
+  std::condition_variable_any room_;          // a worker may begin a slot
+  std::condition_variable done_;              // a slot is done
+  std::vector<std::shared_ptr<Slot>> ahead_;  // in order of use
+  std::vector<std::shared_ptr<Slot>> spare_;  // used before, to be used again
+  BatchKey next_;                             // what a worker gathers next
   LoaderStats stats_;
   bool closed_ = false;
   std::vector<std::jthread> workers_;

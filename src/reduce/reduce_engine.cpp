@@ -197,6 +197,7 @@ void GradReducer::Engine::open_window() {
     entry.squared_norm.reset();
   }
   for (std::size_t b = 0; b < plan_.buckets.size(); ++b) missing_[b] = std::ssize(plan_.buckets[b].slots);
+  full_ = 0;
   sent_ = 0;
   counters_.early_gradients = 0;
   std::fill(ready_.begin(), ready_.end(), Moment());
@@ -212,7 +213,7 @@ void GradReducer::Engine::gradient_ready(std::size_t index, const at::Tensor& pa
                           " has a sparse gradient, which GradReducer does not reduce; make the "
                           "embedding with sparse(false)"));
   if (state_ != State::open) open_window();
-  if (entry.bucket < sent_) refuse_late(entry);
+  if (entry.bucket < full_) refuse_late(entry);
   take(entry, gradient);
   if (modes_.no_sync > 0) return;
   if (!ready_.empty()) ready_[index] = now_on(parameter.device());
@@ -257,20 +258,21 @@ void GradReducer::Engine::count(Entry& entry) {
   if (entry.counted) return;
   entry.counted = true;
   --missing_[entry.bucket];
-  if (options_.overlap == Overlap::on && delivery_ == Delivery::reduced) send_full_buckets();
+  while (full_ < plan_.buckets.size() && missing_[full_] == 0) {
+    ++full_;
+    if (options_.overlap == Overlap::on) send_early(full_ - 1);
+  }
 }
 
-void GradReducer::Engine::send_full_buckets() {
-  while (sent_ < plan_.buckets.size() && missing_[sent_] == 0) {
-    const bool last = sent_ + 1 == plan_.buckets.size();
-    if (!last && !alone()) ++counters_.sent_during_backward;
-    send(sent_);
-  }
+void GradReducer::Engine::send_early(std::size_t bucket) {
+  if (alone() || delivery_ == Delivery::as_is) return;
+  const bool last = bucket + 1 == plan_.buckets.size();
+  if (!last) ++counters_.sent_during_backward;
+  send(bucket);
 }
 
 void GradReducer::Engine::send(std::size_t bucket) {
   ++sent_;
-  if (alone()) return;
   for (const BucketSlot& slot : plan_.buckets[bucket].slots)
     if (const Entry& entry = entries_[entry_of_[slot.parameter]]; !entry.filled) clear(entry.slot);
   if (delivery_ == Delivery::as_is) return;
@@ -280,12 +282,13 @@ void GradReducer::Engine::send(std::size_t bucket) {
 }
 
 void GradReducer::Engine::send_rest() {
+  if (alone()) return;
   while (sent_ < plan_.buckets.size()) send(sent_);
 }
 
 void GradReducer::Engine::refuse_late(const Entry& entry) const {
   throw UsageError(text("parameter ", entry.parameter.name,
-                        " got another gradient after its bucket had been sent; put every backward of a window but the last "
+                        " got another gradient after its bucket was full; put every backward of a window but the last "
                         "inside `auto pause = reducer.no_sync();`"));
 }
 
@@ -359,7 +362,7 @@ void GradReducer::Engine::repeat_backward() {
 
 void GradReducer::Engine::discard() {
   if (state_ != State::open) return;
-  if (sent_ > 0)
+  if (!works_.empty())
     throw UsageError(
         "GradReducer::discard: buckets of this window are on their way, and other ranks wait for the rest; call finish "
         "or abandon");

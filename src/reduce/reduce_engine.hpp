@@ -17,8 +17,7 @@ namespace ddpkit {
 
 /// What stands behind a GradReducer: the state of one window and the hooks that move it on.
 ///
-/// A rank that is alone has no buckets: gradients stay where autograd leaves them, and "sent" only means that the window's
-/// last backward is past them.
+/// A rank that is alone has no buckets: gradients stay where autograd leaves them.
 class GradReducer::Engine final : public GradReceiver {
  public:
   /// `modes` must outlive the engine.
@@ -92,7 +91,7 @@ class GradReducer::Engine final : public GradReceiver {
   void take(Entry& entry, at::Tensor& gradient);
   void move_to_slot(Entry& entry, at::Tensor& gradient);
   void count(Entry& entry);
-  void send_full_buckets();
+  void send_early(std::size_t bucket);
   void send(std::size_t bucket);
   void send_rest();
   enum class Part { whole, given_up };  ///< what this rank brings to the window
@@ -124,7 +123,8 @@ class GradReducer::Engine final : public GradReceiver {
 
   State state_ = State::idle;
   std::vector<std::int64_t> missing_;  // by bucket: gradients not counted yet
-  std::size_t sent_ = 0;               // buckets, in order
+  std::size_t full_ = 0;               // buckets, in order: the window's last backward is past them
+  std::size_t sent_ = 0;               // of those
   std::vector<Work> works_;            // of those that travel
   std::vector<double> record_;         // rider, used by entry, squared norm, "I give up", "my trainable parameters changed"
   double kept_squared_norms_ = 0;

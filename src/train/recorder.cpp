@@ -9,6 +9,11 @@
 #include "ddpkit/observe/open_metrics.hpp"
 
 namespace ddpkit {
+namespace {
+
+constexpr double kWorthTelling = 0.05;  // of the time of steps, spent waiting for data
+
+}  // namespace
 
 Recorder::Recorder(const TrainerContext& context, const MetricList& metrics, const RunLength& length)
     : context_(context),
@@ -64,13 +69,14 @@ void Recorder::record(const Progress& progress, const StepResult& result) {
 
 void Recorder::write(const Progress& progress) {
   if (!metrics_.empty()) since_.metrics.reduce(context_.channels.control);
+  const double data_wait = since_.data_seconds / since_.seconds;
   MetricRecord record = new_record(RecordKind::train, progress);
   record.values = {{"loss", since_.loss / since_.count},
                    {"lr", last_.lr},
                    {"global_batch", static_cast<double>(progress.global_batch), Shown::in_files},
                    {"grad_norm", last_.grad_norm, Shown::in_files},
                    {"samples_per_second", since_.samples / since_.seconds, Shown::in_files},
-                   {"data_wait_share", since_.data_seconds / since_.seconds, Shown::in_files},
+                   {"data_wait_share", data_wait, data_wait > kWorthTelling ? Shown::always : Shown::in_files},
                    {"reduce_wait_share", since_.reduce_seconds / since_.seconds, Shown::in_files},
                    {"skipped_steps", since_.skipped, since_.skipped > 0 ? Shown::always : Shown::in_files}};
   for (Metric& metric : noise_.take_metrics()) record.values.push_back(std::move(metric));

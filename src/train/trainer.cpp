@@ -11,6 +11,7 @@
 #include "ddpkit/data/loader.hpp"
 #include "ddpkit/data/sequential_order.hpp"
 #include "ddpkit/reduce/parameter_sync.hpp"
+#include "ddpkit/tensor/page_locked.hpp"
 #include "train/located_loss.hpp"
 #include "train/metric_list.hpp"
 #include "train/training_run.hpp"
@@ -95,7 +96,8 @@ Tally Trainer::evaluate(const Dataset& valid_set) {
                                 .micro = micro,
                                 .transforms = make_transforms(config.data.transform, Phase::evaluate, 0),
                                 .prefetch = config.data.prefetch,
-                                .workers = config.data.workers};
+                                .workers = config.data.workers,
+                                .allocate = context_.device.is_cuda() ? &allocate_page_locked : &allocate_aligned};
     loader = std::make_unique<Loader>(valid_set, order, options);
   });
   const LossFunction loss = located(this->loss(), [] { return std::string("evaluation"); });

@@ -7,11 +7,14 @@
 #include "ddpkit/optim/make_optimizer.hpp"
 #include "ddpkit/optim/sharded_optimizer.hpp"
 #include "ddpkit/schedule/schedule_plan.hpp"
+#include "ddpkit/tensor/page_locked.hpp"
 
 namespace ddpkit {
 namespace {
 
-LoaderOptions loader_options(const RunConfig& config, const BatchPlan& batch, const Communicator& ranks) {
+LoaderOptions loader_options(const TrainerContext& context, const BatchPlan& batch) {
+  const RunConfig& config = context.config;
+  const Communicator& ranks = context.channels.control;
   return {.sampler = {.global = batch.global,
                       .tail = config.data.tail,
                       .phase = Phase::train,
@@ -20,7 +23,8 @@ LoaderOptions loader_options(const RunConfig& config, const BatchPlan& batch, co
           .micro = batch.micro,
           .transforms = make_transforms(config.data.transform, Phase::train, static_cast<std::uint64_t>(config.run.seed)),
           .prefetch = config.data.prefetch,
-          .workers = config.data.workers};
+          .workers = config.data.workers,
+          .allocate = context.device.is_cuda() ? &allocate_page_locked : &allocate_aligned};
 }
 
 /// As if the batch never changed: the clock of the learning rate.
@@ -68,7 +72,7 @@ TrainingPlan plan(const PlanInput& input) {
                                                                .seed = static_cast<std::uint64_t>(config.run.seed),
                                                                .block = config.data.block,
                                                                .weights = sample_weights});
-  auto loader = std::make_unique<Loader>(train_set, *order, loader_options(config, batch, context.channels.control));
+  auto loader = std::make_unique<Loader>(train_set, *order, loader_options(context, batch));
   require_parts(config.batch, batch, context.channels.control.world_size());
   require_schedule_fits(config.batch, context.channels.control.world_size());
   const RunBounds bounds{.epochs = config.run.epochs, .steps = config.run.steps, .samples = order->size()};

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
 
 #include "ddpkit/base/quantity.hpp"
 #include "ddpkit/data/dataset.hpp"
+#include "ddpkit/data/host_array.hpp"
 #include "ddpkit/data/loader_stats.hpp"
 #include "ddpkit/data/order.hpp"
 #include "ddpkit/data/sampler_state.hpp"
@@ -16,7 +18,7 @@
 
 namespace ddpkit {
 
-class BlockPool;
+class BatchPool;
 class Prefetcher;
 
 struct LoaderOptions {
@@ -26,6 +28,8 @@ struct LoaderOptions {
   Bytes prefetch = {64 << 20};  ///< memory for micro-batches gathered ahead of use, at least one of which always is
   std::int64_t workers = 1;     ///< threads that gather them; 0: the consumer gathers each when it asks for it
   SamplerState start{};         ///< where to begin; its `global` may differ from the sampler's
+  /// Where the memory of batches comes from, aligned to 64: page-locked where batches go on to a GPU.
+  std::shared_ptr<std::byte[]> (*allocate)(std::size_t bytes) = &allocate_aligned;
 };
 
 /// Hands out the windows of one rank, one epoch after the other without end. Micro-batches are gathered ahead of use, across
@@ -74,7 +78,7 @@ class Loader {
   ShardedSampler sampler_;
   SamplerState state_;
   LoaderStats closed_stats_;  // of the prefetchers before this one
-  std::shared_ptr<BlockPool> pool_;
+  std::shared_ptr<BatchPool> pool_;
   std::shared_ptr<Prefetcher> prefetcher_;  // made by the first window
 };
 

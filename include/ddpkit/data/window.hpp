@@ -27,7 +27,7 @@ class Window {
    public:
     virtual ~Source() = default;
     /// Blocks until the batch is gathered. Rethrows what the data set threw.
-    virtual HostBatch fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) = 0;
+    virtual std::shared_ptr<const HostBatch> fetch(const WindowRange& window, std::int64_t micro, std::int64_t micro_index) = 0;
   };
 
   /// Throws ConfigError when `micro` is not positive.
@@ -42,8 +42,9 @@ class Window {
   std::int64_t micro_batches() const noexcept { return (local_batch_ + micro_ - 1) / micro_; }
 
   /// The `index`-th micro-batch, which has no rows where this rank's share is used up. Blocks until it is gathered and
-  /// rethrows what the data set threw. May be asked for again, as a retry of the window does.
-  HostBatch fetch(std::int64_t index) const { return source_->fetch(range_, micro_, index); }
+  /// rethrows what the data set threw. May be asked for again, as a retry of the window does. Its memory goes back to the
+  /// loader when the last holder lets it go.
+  std::shared_ptr<const HostBatch> fetch(std::int64_t index) const { return source_->fetch(range_, micro_, index); }
 
   /// The same window cut into micro-batches of another size. What was gathered ahead is dropped.
   Window recut(std::int64_t micro) const;

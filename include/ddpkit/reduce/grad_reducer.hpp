@@ -23,7 +23,8 @@ enum class Readiness { ignored, recorded };
 ///
 /// A hook on each parameter moves its gradient into the parameter's slot of a bucket as soon as backward has made it, and
 /// sends buckets, strictly in the order of the plan, as they fill. After `finish` each `.grad` is a view of its slot. Gradients
-/// may be cleared in either way between windows, or left to add up.
+/// may be cleared in either way between windows, or left to add up. A rank that is alone has no buckets, copies nothing and
+/// issues nothing: gradients stay where backward left them.
 ///
 /// Parameters that are frozen when the reducer is made cost nothing; when `requires_grad` of any changes, the next `finish`
 /// notices on all ranks together, reduces the newcomers too, and makes a new plan. A parameter that only some ranks used gets

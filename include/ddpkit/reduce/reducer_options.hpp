@@ -7,9 +7,9 @@
 
 namespace ddpkit {
 
-/// When gradients travel.
+/// When reductions start; who then works on them, and when, is for the communicator to say. Makes no difference to any bit.
 enum class Overlap {
-  on,   ///< while backward runs, bucket by bucket
+  on,   ///< while backward runs, bucket by bucket: costs nothing by itself
   off,  ///< after backward
 };
 
@@ -71,7 +71,7 @@ void visit_fields(Visitor& visit, ReducerOptions& options) {
   visit("tail_kib", options.tail_kib, "KiB of the last bucket, whose reduction no computation hides", between(1, 1 << 30));
   visit("bucket_dtype", options.bucket_dtype,
         "as what gradients travel: their own type, or rounded to bfloat16, which halves the bytes of float32; for slow links");
-  visit("overlap", options.overlap, "reduce while backward runs, or after it");
+  visit("overlap", options.overlap, "start to reduce while backward runs, or after it; who does the work is comm.progress");
   visit("unused", options.unused, "a parameter without gradient on any rank: skip it, or end with an error that names it");
   visit("plan", options.plan, "where buckets end: when they are full, or where the first windows, measured, say");
   visit("plan_windows", options.plan_windows, "windows that plan: measured looks at before it decides", between(3, 10'000));

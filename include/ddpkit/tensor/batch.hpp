@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,15 @@
 
 namespace ddpkit {
 
-/// The rows one rank puts through one forward and backward, as tensors whose first dimension is the rows.
+/// The rows one rank puts through one forward and backward, as tensors whose first dimension is the rows. Cheap to copy: copies
+/// share the tensors.
 class Batch {
  public:
   Batch() = default;
 
-  /// Views of a host batch's arrays; the tensors keep the bytes alive.
-  explicit Batch(const HostBatch& host);
+  /// Views of a host batch's arrays. Holds the batch; a tensor that is kept longer keeps its memory from being used again. The
+  /// views are made once and found again when a loader fills the same memory with the next rows.
+  explicit Batch(std::shared_ptr<const HostBatch> host);
 
   /// Own tensors. All have the same number of rows; throws UsageError otherwise.
   explicit Batch(std::vector<NamedTensor> tensors);
@@ -29,11 +32,11 @@ class Batch {
   const at::Tensor& target() const { return (*this)["target"]; }
   const at::Tensor& operator[](std::string_view name) const;
 
-  const std::vector<NamedTensor>& tensors() const noexcept { return tensors_; }
+  std::span<const NamedTensor> tensors() const noexcept;
   std::int64_t rows() const noexcept { return rows_; }
 
   /// Index in the data set of each row; empty for batches made from own tensors.
-  std::span<const std::int64_t> ids() const noexcept { return ids_; }
+  std::span<const std::int64_t> ids() const noexcept;
 
   /// Number of the micro-batch in its window, on this rank.
   std::int64_t micro_index() const noexcept { return micro_index_; }
@@ -41,12 +44,11 @@ class Batch {
   bool is_on(c10::Device device) const noexcept;
 
   /// The same rows on another device; itself when they are there already.
-  Batch to(c10::Device device) const&;
-  Batch to(c10::Device device) &&;
+  Batch to(c10::Device device) const;
 
  private:
-  std::vector<NamedTensor> tensors_;
-  std::vector<std::int64_t> ids_;
+  std::shared_ptr<const HostBatch> host_;                    // none for own tensors
+  std::shared_ptr<const std::vector<NamedTensor>> tensors_;  // none for a batch without rows
   std::int64_t rows_ = 0;
   std::int64_t micro_index_ = 0;
 };

@@ -22,7 +22,8 @@ std::vector<std::int64_t> summed(std::vector<std::int64_t> counts, Communicator&
 std::vector<std::int64_t> seen_in(const Window& window, std::int64_t samples) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(samples));
   for (std::int64_t index = 0; index < window.micro_batches(); ++index) {
-    const HostBatch batch = window.fetch(index);
+    const auto held = window.fetch(index);
+    const HostBatch& batch = *held;
     REQUIRE(rows_match_ids(batch));
     for (const std::int64_t id : batch.ids) ++counts[static_cast<std::size_t>(id)];
   }

@@ -55,7 +55,8 @@ class Watched final : public Dataset {
 std::vector<std::int64_t> ids_of(const Window& window) {
   std::vector<std::int64_t> ids;
   for (std::int64_t index = 0; index < window.micro_batches(); ++index) {
-    const HostBatch batch = window.fetch(index);
+    const auto held = window.fetch(index);
+    const HostBatch& batch = *held;
     REQUIRE(rows_match_ids(batch));
     REQUIRE(batch.epoch == window.range().epoch);
     REQUIRE(batch.window == window.range().index);
@@ -132,9 +133,10 @@ TEST_CASE("a micro-batch without real rows has no rows and no arrays") {
   loader.next_window();
   const Window last = loader.next_window();
   REQUIRE(last.micro_batches() == 4);
-  CHECK(last.fetch(0).rows == 1);
+  CHECK(last.fetch(0)->rows == 1);
   for (std::int64_t index = 1; index < 4; ++index) {
-    const HostBatch batch = last.fetch(index);
+    const auto held = last.fetch(index);
+    const HostBatch& batch = *held;
     CHECK(batch.rows == 0);
     CHECK(batch.arrays.empty());
     CHECK(batch.ids.empty());
@@ -215,7 +217,7 @@ TEST_CASE("a window can be fetched again, whole or in part, and later ones are n
     const Window window = loader.next_window();
     const auto first = ids_of(window);
     CHECK(ids_of(window) == first);
-    CHECK(window.fetch(2).ids == std::vector(first.begin() + 8, first.begin() + 12));
+    CHECK(window.fetch(2)->ids == std::vector(first.begin() + 8, first.begin() + 12));
     const Window second = loader.next_window();
     CHECK(ids_of(second) == ids_of(order, second.range()));
     CHECK(ids_of(window) == first);
@@ -251,9 +253,9 @@ TEST_CASE("after another cut the background goes on with that cut") {
   const Window window = loader.next_window();
   data.wait_for_gathers(1);
   const Window again = window.recut(5);
-  CHECK(again.fetch(0).ids == std::vector<std::int64_t>{0, 1, 2, 3, 4});
+  CHECK(again.fetch(0)->ids == std::vector<std::int64_t>{0, 1, 2, 3, 4});
   data.wait_for_gathers(3);
-  CHECK(again.fetch(1).ids == std::vector<std::int64_t>{5, 6, 7, 8, 9});
+  CHECK(again.fetch(1)->ids == std::vector<std::int64_t>{5, 6, 7, 8, 9});
   CHECK(loader.stats().gathered_on_demand == 1);
   CHECK(loader.stats().gathered_ahead == 1);
 }
@@ -320,20 +322,32 @@ TEST_CASE("memory that somebody still holds is not used again") {
   const InMemoryDataset data = numbered(64);
   const ShuffleOrder order(64, 3);
   Loader loader(data, order, {.sampler = {.global = 8}, .micro = 8, .prefetch = {512}});
-  std::vector<HostBatch> held;
+  std::vector<std::shared_ptr<const HostBatch>> held;
   for (int i = 0; i < 30; ++i) held.push_back(loader.next_window().fetch(0));
-  for (const HostBatch& batch : held) CHECK(rows_match_ids(batch));
+  for (const auto& batch : held) CHECK(rows_match_ids(*batch));
 }
 
 TEST_CASE("batches outlive the loader") {
   const InMemoryDataset data = numbered(16);
   const SequentialOrder order(16);
-  HostBatch batch;
+  std::shared_ptr<const HostBatch> batch;
   {
     Loader loader(data, order, {.sampler = {.global = 8}, .micro = 8});
     batch = loader.next_window().fetch(0);
   }
-  CHECK(rows_match_ids(batch));
+  CHECK(rows_match_ids(*batch));
+}
+
+TEST_CASE("batches are gathered into memory of the kind that the options name") {
+  static std::atomic<int> blocks = 0;
+  const InMemoryDataset data = numbered(16);
+  const SequentialOrder order(16);
+  Loader loader(data, order, {.sampler = {.global = 8}, .micro = 8, .workers = 0, .allocate = [](std::size_t bytes) {
+                                ++blocks;
+                                return allocate_aligned(bytes);
+                              }});
+  CHECK(rows_match_ids(*loader.next_window().fetch(0)));
+  CHECK(blocks == 1);
 }
 
 TEST_CASE("what the data set throws comes out of fetch, each time it is asked, and what follows is unharmed") {
@@ -343,11 +357,11 @@ TEST_CASE("what the data set throws comes out of fetch, each time it is asked, a
     const SequentialOrder order(40);
     Loader loader(data, order, {.sampler = {.global = 20}, .micro = 4, .workers = workers});
     const Window window = loader.next_window();
-    for (std::int64_t index = 0; index < 3; ++index) CHECK(window.fetch(index).rows == 4);
+    for (std::int64_t index = 0; index < 3; ++index) CHECK(window.fetch(index)->rows == 4);
     for (int i = 0; i < 3; ++i) CHECK_THROWS_WITH(window.fetch(3), "sample is broken");
-    CHECK(window.fetch(4).rows == 4);
+    CHECK(window.fetch(4)->rows == 4);
     data.broken = -1;
-    CHECK(window.fetch(3).ids == std::vector<std::int64_t>{12, 13, 14, 15});
+    CHECK(window.fetch(3)->ids == std::vector<std::int64_t>{12, 13, 14, 15});
     CHECK(ids_of(loader.next_window()).size() == 20);
   }
 }

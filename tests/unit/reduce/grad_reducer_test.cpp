@@ -75,7 +75,8 @@ TEST_CASE("a slow reduction never sees the gradients of a later micro-batch") {
     const auto expected = gradients_of(comm, {.tail_kib = 1}, 4);
     // Operation 0 is the start-up check; the first bucket is held back until two more operations have been issued.
     testing::FaultyCommunicator slow(comm, {.kind = testing::Fault::Kind::delay, .operation = 1, .later_operations = 2});
-    if (!same_bits(gradients_of(slow, {.tail_kib = 1}, 4), expected)) throw Error("the delayed run differs");
+    if (!same_bits(gradients_of(slow, {.tail_kib = 1, .overlap = Overlap::on}, 4), expected))
+      throw Error("the delayed run differs");
   });
 }
 
@@ -84,7 +85,7 @@ TEST_CASE("a failed collective surfaces from finish, and nothing is sent after i
                                      [](Communicator& comm) {
                                        testing::FaultyCommunicator faulty(comm, {.operation = 1});
                                        Wide model;
-                                       GradReducer reducer(model.named_parameters(), faulty);
+                                       GradReducer reducer(model.named_parameters(), faulty, {.overlap = Overlap::on});
                                        model.loss(comm.rank(), 0).backward();
                                        reducer.finish();
                                      }),

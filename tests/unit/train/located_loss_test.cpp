@@ -17,7 +17,7 @@ Batch labelled(const std::vector<std::int64_t>& labels) {
   host.arrays.push_back(make_array("target", DType::int64, {host.rows}));
   std::copy(labels.begin(), labels.end(), host.arrays.front().values<std::int64_t>().begin());
   for (std::int64_t i = 0; i < host.rows; ++i) host.ids.push_back(10 + i);
-  return Batch(host);
+  return Batch(std::make_shared<const HostBatch>(std::move(host)));
 }
 
 LossFunction at_step_4(LossFunction loss) {
