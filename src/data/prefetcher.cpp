@@ -7,6 +7,12 @@
 #include "ddpkit/base/error.hpp"
 
 namespace ddpkit {
+namespace {
+
+// More would hide no longer a pause, but push what was gathered first out of the cache, and delay the first step.
+constexpr std::size_t kMostAhead = 32;
+
+}  // namespace
 
 Prefetcher::Prefetcher(BatchGatherer gatherer, const BatchKey& first, const Options& options)
     : gatherer_(std::move(gatherer)), budget_bytes_(static_cast<std::size_t>(options.budget_bytes)), next_(first) {
@@ -32,7 +38,8 @@ LoaderStats Prefetcher::stats() const {
 }
 
 std::size_t Prefetcher::capacity() const noexcept {
-  return std::max<std::size_t>(1, budget_bytes_ / std::max<std::size_t>(1, gatherer_.block_bytes(next_.micro)));
+  const std::size_t affordable = budget_bytes_ / std::max<std::size_t>(1, gatherer_.block_bytes(next_.micro));
+  return std::clamp<std::size_t>(affordable, 1, kMostAhead);
 }
 
 void Prefetcher::work(const std::stop_token& stop) {

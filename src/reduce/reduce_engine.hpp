@@ -124,7 +124,7 @@ class GradReducer::Engine final : public GradReceiver {
   State state_ = State::idle;
   std::vector<std::int64_t> missing_;  // by bucket: gradients not counted yet
   std::size_t full_ = 0;               // buckets, in order: the window's last backward is past them
-  std::size_t sent_ = 0;               // of those
+  std::size_t sent_ = 0;               // buckets, in order
   std::vector<Work> works_;            // of those that travel
   std::vector<double> record_;         // rider, used by entry, squared norm, "I give up", "my trainable parameters changed"
   double kept_squared_norms_ = 0;

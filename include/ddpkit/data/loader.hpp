@@ -25,10 +25,10 @@ struct LoaderOptions {
   SamplerOptions sampler{};     ///< global batch, tail, phase, rank and world size
   std::int64_t micro = 1;       ///< rows of a micro-batch
   TransformChain transforms{};  ///< applied to each sample after it is gathered
-  Bytes prefetch = {64 << 20};  ///< memory for micro-batches gathered ahead of use, at least one of which always is
+  Bytes prefetch = {64 << 20};  ///< memory for micro-batches gathered ahead of use: at least one, and 32 at most
   std::int64_t workers = 1;     ///< threads that gather them; 0: the consumer gathers each when it asks for it
   SamplerState start{};         ///< where to begin; its `global` may differ from the sampler's
-  /// Where the memory of batches comes from, aligned to 64: page-locked where batches go on to a GPU.
+  /// Where the memory of batches comes from: page-locked where they go on to a GPU.
   std::shared_ptr<std::byte[]> (*allocate)(std::size_t bytes) = &allocate_aligned;
 };
 

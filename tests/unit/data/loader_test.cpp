@@ -280,14 +280,15 @@ TEST_CASE("what comes next is gathered in the background, across the edges of wi
   const SequentialOrder order(8);
   Loader loader(data, order, {.sampler = {.global = 8}, .micro = 4, .prefetch = {1 << 20}});
   loader.next_window();
-  data.wait_for_gathers(40);  // twenty epochs of this little set, and nobody has fetched anything
+  data.wait_for_gathers(32);  // sixteen epochs of this little set, and nobody has fetched anything
   CHECK(data.gathers_of_consumer == 0);
 }
 
-TEST_CASE("no more is gathered ahead than the budget holds, but always one micro-batch") {
+TEST_CASE("no more is gathered ahead than the budget holds, but always one micro-batch, and never more than 32") {
   const SequentialOrder order(64);
   constexpr std::int64_t kBatchBytes = 2 * 64;  // two columns of 32 bytes, aligned
-  for (const auto& [budget, batches] : {std::pair(std::int64_t{1}, 1), {5 * kBatchBytes, 5}, {16 * kBatchBytes - 1, 15}}) {
+  for (const auto& [budget, batches] :
+       {std::pair(std::int64_t{1}, 1), {5 * kBatchBytes, 5}, {16 * kBatchBytes - 1, 15}, {99 * kBatchBytes, 32}}) {
     const Watched data(64);
     {
       Loader loader(data, order, {.sampler = {.global = 64}, .micro = 4, .prefetch = {budget}, .workers = 2});
