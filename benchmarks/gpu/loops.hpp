@@ -38,7 +38,7 @@ class DdpkitLoop {
   DdpkitLoop(Workload workload, ddpkit::Channels channels, const Settings& settings);
   DdpkitLoop(Workload workload, ddpkit::Channels channels) : DdpkitLoop(std::move(workload), channels, {}) {}
 
-  void step() { stepper_.run(std::span(&workload_.batch, 1), loss_); }
+  ddpkit::StepResult step() { return stepper_.run(std::span(&workload_.batch, 1), loss_); }
   const Workload& workload() const noexcept { return workload_; }
   const ddpkit::ReduceCounters& counters() const { return reducer_.counters(); }
 
