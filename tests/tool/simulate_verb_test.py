@@ -119,6 +119,9 @@ class Simulate(unittest.TestCase):
         own = self.file("run.yaml", "run: {name: vgg16}\ncomm: {bucket_mib: 7, tail_kib: 9}\n")
         document = json.loads(self.succeeds("vgg16.json", "horovod_128x4.yaml", "--json", "--config", own))
         self.assertEqual((document["bucket_bytes"], document["tail_bytes"]), (7 << 20, 9 << 10))
+        by_time = self.file("run.yaml", "comm: {bucket_mib: 64, plan: measured}\n")
+        self.assertEqual(self.last_step("resnet101.json", "horovod_128x4.yaml", "--config", by_time),
+                         self.last_step("resnet101.json", "horovod_128x4.yaml", "--bucket-mib", "64", "--plan", "measured"))
 
     def test_counts_that_cannot_be_are_refused_with_the_next_ones_that_can(self):
         files = ("vgg16.json", "horovod_128x4.yaml")

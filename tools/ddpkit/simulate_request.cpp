@@ -29,6 +29,7 @@ void take_run_file(const std::string& file, PredictionRequest& request) {
                            "', but the step profile was recorded of '", request.profile.model,
                            "'; record one with this run file"));
   request.sizes = {.bucket_bytes = config.reducer.bucket_mib << 20, .tail_bytes = config.reducer.tail_kib << 10};
+  request.cutting = config.reducer.plan == PlanBy::measured ? Cutting::by_time : Cutting::by_size;
 }
 
 }  // namespace

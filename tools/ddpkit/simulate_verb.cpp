@@ -65,10 +65,10 @@ void add_simulate_verb(CLI::App& app) {
   add_option(*command, "--baseline", arguments.baseline, "ranks that efficiency is compared with (1)");
   add_option(*command, "--all-reduce", arguments.all_reduce, "instead of the cluster's: auto, ring, tree, hierarchical ...");
   add_option(*command, "--jitter", arguments.jitter, "instead of the cluster's or the profile's: 0.02 for 2 %");
-  command->add_option("--config", arguments.config, "run file of this model: its bucket sizes")->type_name("FILE");
+  command->add_option("--config", arguments.config, "run file of this model: how it cuts buckets")->type_name("FILE");
   add_option(*command, "--bucket-mib", arguments.bucket_mib, "MiB of gradients that are reduced together (25)");
   add_option(*command, "--tail-kib", arguments.tail_kib, "KiB of the last bucket (1024)");
-  add_option(*command, "--plan", arguments.plan, "where buckets end: size (when they are full) or measured (by time)");
+  add_option(*command, "--plan", arguments.plan, "where buckets end, as comm.plan: size or measured (size)");
   command->add_option("--svg", verb->svg, "writes efficiency against ranks as a picture")->type_name("FILE");
   command->add_option("--html", verb->html, "writes picture, table and sources as a page")->type_name("FILE");
   command->add_flag("--json", verb->json, "print one JSON document");
