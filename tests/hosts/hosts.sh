@@ -56,7 +56,7 @@ on_host() {
 
 # hosts_limit HOST RATE: what the host sends from now on, such as 100mbit. Fails where the kernel cannot.
 hosts_limit() {
-  nsenter --net="/run/netns/$hosts_prefix$1" tc qdisc replace dev eth0 root tbf rate "$2" burst 64kb latency 100ms
+  nsenter --net="/run/netns/$hosts_prefix$1" tc qdisc replace dev eth0 root tbf rate "$2" burst 512kb latency 400ms
 }
 
 hosts_down() {
