@@ -91,7 +91,7 @@ void time_start_up(bench::Session& session, const Scratch& scratch) {
 
 bench::Rounds whole_runs(bench::Session& session, const Scratch& scratch) {
   const std::string source = session.source, good = "valid/accuracy 0.8";
-  bench::Rounds rounds = few_rounds(session, 5);
+  bench::Rounds rounds = few_rounds(session, session.effort == bench::Effort::quick ? 3 : 5);
   rounds.add("ddpkit", program(text("mpirun -np 2 ", build_folder(), "/examples/fashion_mnist train --config ", source,
                                     "/../examples/fashion_mnist.yaml --set run.threads=1 --set run.dir=", scratch.string()),
                                good, Until::end));

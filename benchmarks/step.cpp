@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ddpkit/base/error.hpp"
+#include "ddpkit/base/figures.hpp"
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/mpi/wrap.hpp"
 #include "harness/main.hpp"
@@ -21,6 +22,7 @@ using bench::StepCase;
 using ddpkit::text;
 
 constexpr int kCheckedSteps = 3;
+constexpr char kFloor[] = "forward and backward alone";
 
 /// A case and the rows it is there for; a target of 0 means that there is no such row.
 struct Plan {
@@ -87,12 +89,13 @@ std::vector<std::string> names_with(const bench::Rounds& rounds, const std::stri
 void report_ratio(bench::Session& session, const bench::Rounds& rounds, const Plan& plan, const std::string& id,
                   const std::string& rival, double target) {
   const std::string ours = rounds.fastest(names_with(rounds, "ddpkit"));
-  session.report.add({.id = id,
-                      .what = "step, " + plan.step_case.title,
-                      .against = rival,
-                      .target = bench::at_most(target),
-                      .measured = rounds.compare(ours, rival, bench::ratio),
-                      .note = ours});
+  session.report.add(
+      {.id = id,
+       .what = "step, " + plan.step_case.title,
+       .against = rival,
+       .target = bench::at_most(target),
+       .measured = rounds.compare(ours, rival, bench::ratio),
+       .note = text(ours, "; ", kFloor, ": ", ddpkit::figure(rounds.compare(kFloor, rival, bench::ratio).value))});
 }
 
 void report_against_ddp(bench::Session& session, const bench::Rounds& rounds, const Plan& plan) {
@@ -109,6 +112,7 @@ void run_case(bench::Session& session, ddpkit::Communicator& comm, const Plan& p
   const StepCase& c = plan.step_case;
   Variants variants = together(session, comm, c);
   check(variants);
+  variants.emplace_back(kFloor, bench::without_update(c, session.team.rank()));
   variants.emplace_back("one process, fused", bench::fused_alone(c, session.team.rank()));
   if (plan.of_torch > 0) variants.emplace_back("one process, torch::optim", bench::torch_alone(c, session.team.rank()));
   bench::Rounds rounds = session.rounds();

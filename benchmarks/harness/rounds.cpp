@@ -28,6 +28,7 @@ double Rounds::measure(Variant& variant) {
 
 void Rounds::choose_iterations(Variant& variant) {
   measure(variant);
+  if (options_.block_seconds == 0) return;
   double block = measure(variant);
   while (block * variant.iterations < options_.block_seconds / 4 && variant.iterations < kMostIterations) {
     variant.iterations *= 4;

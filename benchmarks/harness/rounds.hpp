@@ -28,7 +28,7 @@ double seconds_of(const Body& body) {
 
 struct RoundsOptions {
   int rounds = 15;
-  double block_seconds = 0.1;  ///< iterations of a block are chosen so that it takes about so long
+  double block_seconds = 0.1;  ///< iterations of a block are chosen so that it takes about so long; 0: one each
 };
 
 /// Variants of the same work, measured in turn: in each round every variant runs one block, the first one being another in each

@@ -29,6 +29,16 @@ class TorchAlone final : public Variant {
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
 };
 
+class WithoutUpdate final : public Variant {
+ public:
+  using Variant::Variant;
+
+  void step() override {
+    replica_.forget_gradients();
+    replica_.loss().backward();
+  }
+};
+
 class FusedAlone final : public Variant {
  public:
   FusedAlone(const StepCase& c, int rank) : Variant(c, rank), update_(replica_.parameters, c) {}
@@ -95,6 +105,9 @@ class PerParameterMpi final : public Variant {
 
 }  // namespace
 
+std::unique_ptr<Variant> without_update(const StepCase& c, int rank) {
+  return std::make_unique<WithoutUpdate>(c, rank);
+}
 std::unique_ptr<Variant> torch_alone(const StepCase& c, int rank) {
   return std::make_unique<TorchAlone>(c, rank);
 }
