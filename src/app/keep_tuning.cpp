@@ -49,8 +49,8 @@ void keep(const TuneResult& result, const Job::Parts& parts, Logger& log) {
 
 void keep(const StepProfile& profile, const std::string& file, Logger& log) {
   replace_file(file, to_json(profile));
-  log.info("probe",
-           text("wrote the step profile ", file, "; what it becomes on more ranks: ddpkit simulate --profile ", file, " --cluster FILE"));
+  log.info("probe", text("wrote the step profile ", file, "; what it becomes on more ranks: ddpkit simulate --profile ", file,
+                         " --cluster FILE"));
 }
 
 }  // namespace ddpkit
