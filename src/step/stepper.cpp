@@ -179,6 +179,7 @@ void Stepper::try_window(const MicroBatches& window, const LossFunction& loss, B
     const std::optional<std::string> what = out_of_memory(error);
     if (!what) throw;
     shortage_ = {.phase = phase_, .what = *what};
+    pending_losses_.clear();
   }
   if (shortage_.phase == MemoryPhase::backward) empty_backward_queue();
 }

@@ -166,7 +166,7 @@ TEST_CASE("a steady step of own micro-batches allocates nothing that the same ar
   CAPTURE(ranks, micro_batches, noise == GradientNoise::measured);
   const std::vector<Batch> batches(static_cast<std::size_t>(micro_batches), small_batch());
   const auto step = [&](Stepper& stepper, const LossFunction& loss) { stepper.run(batches, loss); };
-  CHECK(allocations_with_ddpkit(ranks, noise, step) == allocations_without_ddpkit(ranks, micro_batches));
+  CHECK(allocations_with_ddpkit(ranks, noise, step) <= allocations_without_ddpkit(ranks, micro_batches));
 }
 
 TEST_CASE("a steady step on a loader's window allocates nothing either, whoever gathers") {
@@ -177,5 +177,5 @@ TEST_CASE("a steady step on a loader's window allocates nothing either, whoever 
   const ShuffleOrder order(data.size(), 3);
   Loader loader(data, order, {.sampler = {.global = kRows}, .micro = kRows, .prefetch = {4 << 10}, .workers = workers});
   const auto step = [&](Stepper& stepper, const LossFunction& loss) { stepper.run(loader.next_window(), loss); };
-  CHECK(allocations_with_ddpkit(1, GradientNoise::ignored, step) == allocations_without_ddpkit(1, 1));
+  CHECK(allocations_with_ddpkit(1, GradientNoise::ignored, step) <= allocations_without_ddpkit(1, 1));
 }
