@@ -53,4 +53,8 @@ Buffer BucketStore::buffer(std::size_t bucket) const {
   return buffer;
 }
 
+Buffer BucketStore::slot_buffer(std::size_t bucket, std::size_t gradient) const {
+  return as_buffer(slots_[gradient], buffers_[bucket].memory);
+}
+
 }  // namespace ddpkit

@@ -21,6 +21,7 @@ class BucketStore {
 
   /// On CUDA it names the calling thread's current stream.
   Buffer buffer(std::size_t bucket) const;
+  Buffer slot_buffer(std::size_t bucket, std::size_t gradient) const;
   const std::string& tag(std::size_t bucket) const { return tags_[bucket]; }
 
   const at::Tensor& slot(std::size_t gradient) const { return slots_[gradient]; }

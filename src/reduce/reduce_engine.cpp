@@ -413,8 +413,8 @@ void GradReducer::Engine::hand_over() {
   }
 }
 
-/// Collective. Parameters that became trainable since the plan was made have their gradients of this window reduced one by one;
-/// then there is a new plan.
+/// Collective. Parameters that became trainable since the plan was made get a place in a new one, and the gradients that they
+/// have in this window are reduced there.
 void GradReducer::Engine::adopt_newcomers() {
   std::vector<Fact> facts;
   for (const Entry& entry : entries_)
@@ -422,15 +422,22 @@ void GradReducer::Engine::adopt_newcomers() {
   require_equal(channels_.control, "which parameters are trainable", facts);
   make_room_for_newcomers();
   if (delivery_ == Delivery::as_is) return move_to_new_plan();
-  reduce_newcomers();
+  std::vector<Entry*> newcomers;
+  for (Entry& entry : entries_)
+    if (!entry.planned && entry.parameter.tensor.requires_grad() && entry.used) newcomers.push_back(&entry);
+  const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
   make_plan();
+  if (!alone()) reduce_newcomers(newcomers, op);
 }
 
-void GradReducer::Engine::reduce_newcomers() {
-  const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
-  for (const Entry& entry : entries_)
-    if (const at::Tensor& parameter = entry.parameter.tensor; !entry.planned && parameter.requires_grad() && entry.used)
-      channels_.data.all_reduce(as_buffer(parameter.grad()), op, entry.parameter.name).wait();
+/// Where all others are, so that the ranks are added in the same order.
+void GradReducer::Engine::reduce_newcomers(std::span<Entry* const> newcomers, ReduceOp op) {
+  for (Entry* entry : newcomers) {
+    at::Tensor& gradient = entry->parameter.tensor.mutable_grad();
+    copy_gradient(entry->slot, gradient);
+    channels_.data.all_reduce(store_->slot_buffer(entry->bucket, entry->gradient), op, entry->parameter.name).wait();
+    gradient = entry->handed_over;
+  }
 }
 
 /// Gradients that nobody has reduced move to where the new plan has them.

@@ -101,7 +101,7 @@ class GradReducer::Engine final : public GradReceiver {
   void forget_gradients();
   void adopt_newcomers();
   void make_room_for_newcomers();
-  void reduce_newcomers();
+  void reduce_newcomers(std::span<Entry* const> newcomers, ReduceOp op);
   void move_to_new_plan();
   void require_all_used() const;
   [[noreturn]] void refuse_late(const Entry& entry) const;
