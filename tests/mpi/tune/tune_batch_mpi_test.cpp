@@ -143,6 +143,7 @@ TEST_CASE("a budget that ends before one measurement is an error that names it")
   RunConfig config = tuned_config();
   config.tune.budget = 1ms;
   ToyTrainer toy(*ranks, config);
+  toy.loss = hungry_loss(toy, 8 * kRowBytes);  // to fill so much takes longer than the budget
   const ToyDataset data(kTuneSamples);
   CHECK_THROWS_WITH(tune_batch(toy.trainer, data), Catch::Contains("tune.budget of 1 ms"));
 }
