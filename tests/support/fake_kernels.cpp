@@ -37,17 +37,6 @@ cudaError_t launch_update(const Rule& rule, const UpdateLaunch& launch, cudaStre
   return cudaSuccess;
 }
 
-template cudaError_t launch_update<float>(const SgdElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<float>(const MomentumElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<float>(const AdamElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<double>(const SgdElement<double>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<double>(const MomentumElement<double>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<double>(const AdamElement<double>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<__half>(const SgdElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<__half>(const MomentumElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<__half>(const AdamElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<__nv_bfloat16>(const SgdElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<__nv_bfloat16>(const MomentumElement<float>&, const UpdateLaunch&, cudaStream_t);
-template cudaError_t launch_update<__nv_bfloat16>(const AdamElement<float>&, const UpdateLaunch&, cudaStream_t);
-
 }  // namespace ddpkit::cuda
+
+#include "cuda/update_instances.hpp"
