@@ -1,71 +1,21 @@
 #include "reduce/reduce_engine.hpp"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/zeros_like.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <limits>
 
 #include "ddpkit/base/text.hpp"
 #include "ddpkit/comm/agree.hpp"
-#include "ddpkit/reduce/bfloat16_transport.hpp"
-#include "ddpkit/tensor/as_buffer.hpp"
+#include "reduce/gradient_slot.hpp"
 
 namespace ddpkit {
 namespace {
 
-bool is_16_bit(DType type) {
-  return size_of(type) == 2;
-}
-
 std::string describe(const NamedTensor& item) {
   return text(at::toString(item.tensor.scalar_type()), " ", item.tensor.sizes(), item.tensor.requires_grad() ? "" : " frozen");
-}
-
-/// Whether their elements lie alike, which autograd sees to for dense parameters.
-bool lie_alike(const at::Tensor& slot, const at::Tensor& gradient) {
-  return gradient.is_cpu() && gradient.scalar_type() == slot.scalar_type() && gradient.strides() == slot.strides() &&
-         gradient.is_non_overlapping_and_dense();
-}
-
-/// One pass over both where they lie alike.
-void copy_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
-  if (lie_alike(slot, gradient)) {
-    std::memcpy(slot.mutable_data_ptr(), gradient.const_data_ptr(), gradient.nbytes());
-    return;
-  }
-  const at::NoGradGuard no_graph;  // backward with create_graph records what it does; likewise below
-  slot.copy_(gradient);
-}
-
-void add_gradient(const at::Tensor& slot, const at::Tensor& gradient) {
-  const at::NoGradGuard no_graph;
-  slot.add_(gradient);
-}
-
-void clear(const at::Tensor& slot) {
-  const at::NoGradGuard no_graph;
-  slot.zero_();
-}
-
-/// The gradient, or zeros for one that is undefined, in the order of memory that the parameter has on every rank.
-at::Tensor laid_out_like(const at::Tensor& parameter, const at::Tensor& gradient) {
-  const at::NoGradGuard no_graph;
-  at::Tensor room = at::zeros_like(parameter);
-  if (!gradient.defined()) return room;
-  return gradient.strides() == room.strides() ? gradient.detach() : room.copy_(gradient);
-}
-
-bool is_slot(const at::Tensor& gradient, const at::Tensor& slot) {
-  return gradient.defined() && slot.numel() > 0 && gradient.const_data_ptr() == slot.const_data_ptr();
-}
-
-SquaredNorm norm_of(const at::Tensor& gradient) {
-  const at::NoGradGuard no_graph;
-  return squared_norm(gradient.is_non_overlapping_and_dense() ? gradient : gradient.contiguous());
 }
 
 /// When the device has done what it was asked for so far.
@@ -103,72 +53,6 @@ void GradReducer::Engine::check_equal_on_all_ranks(const ReducerOptions& options
     throw on_all_ranks(
         ConfigError("comm.bucket_dtype: a sharded update reads gradients where they lie, and nothing travels as bfloat16; set "
                     "optimizer.placement: replicated or comm.bucket_dtype: gradient"));
-}
-
-/// Collective. A plan of the parameters that are trainable now; gradients handed over from an earlier plan stay valid.
-void GradReducer::Engine::make_plan() {
-  entry_of_.clear();
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
-    entry.planned = entry.parameter.tensor.requires_grad();
-    if (!entry.planned) continue;
-    entry_of_.push_back(i);
-  }
-  const BucketLimits limits{.bucket_bytes = static_cast<std::size_t>(options_.bucket_mib) << 20,
-                            .tail_bytes = static_cast<std::size_t>(options_.tail_kib) << 10};
-  adopt(plan_buckets(gradient_specs(), limits));
-}
-
-/// Collective.
-void GradReducer::Engine::adopt(BucketPlan plan) {
-  plan_ = std::move(plan);
-  remembered_.clear();
-  bool any_16_bit = false;
-  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
-    any_16_bit |= is_16_bit(plan_.buckets[b].dtype);
-    for (const BucketSlot& slot : plan_.buckets[b].slots) entries_[entry_of_[slot.parameter]].bucket = b;
-  }
-  op_ = any_16_bit ? ReduceOp::mean : ReduceOp::sum;
-  make_transport();
-  missing_.assign(plan_.buckets.size(), 0);
-  works_.reserve(plan_.buckets.size());
-  if (channels_.data.world_size() > 1) place_in_buckets();
-  if (alone() || !store_->shared()) options_.deliver = Delivery::reduced;  // and stays so
-  delivery_ = options_.deliver;
-  ++plans_;
-}
-
-void GradReducer::Engine::place_in_buckets() {
-  std::vector<NamedTensor> gradients;
-  for (const std::size_t i : entry_of_) gradients.push_back(entries_[i].parameter);
-  store_ = std::make_unique<BucketStore>(plan_, gradients, channels_.data);
-  for (std::size_t gradient = 0; gradient < entry_of_.size(); ++gradient) {
-    Entry& entry = entries_[entry_of_[gradient]];
-    entry.gradient = gradient;
-    entry.slot = store_->slot(gradient);
-    entry.handed_over = entry.slot.detach();
-  }
-}
-
-void GradReducer::Engine::make_transport() {
-  if (options_.bucket_dtype == BucketType::bfloat16 && channels_.data.world_size() > 1)
-    transport_ = std::make_unique<Bfloat16Transport>(channels_.data, op_, plan_);
-  else
-    transport_ = std::make_unique<AllReduceTransport>(channels_.data, op_);
-}
-
-std::vector<GradientSpec> GradReducer::Engine::gradient_specs() const {
-  std::vector<GradientSpec> specs;
-  for (const std::size_t i : entry_of_) {
-    const NamedTensor& parameter = entries_[i].parameter;
-    specs.push_back({parameter.name, parameter.tensor.numel(), dtype_of_tensor(parameter.tensor)});
-  }
-  return specs;
-}
-
-void GradReducer::Engine::set_plan(const BucketPlan& plan) {
-  if (state_ != State::idle) throw UsageError("GradReducer::set_plan: a window is open; call it after finish");
-  adopt(plan);
 }
 
 void GradReducer::Engine::record_readiness(Readiness readiness) {
@@ -238,7 +122,7 @@ void GradReducer::Engine::move_to_slot(Entry& entry, at::Tensor& gradient) {
   if (gradient.sizes() != slot.sizes())
     throw UsageError(text("parameter ", entry.parameter.name, " changed its shape from ", slot.sizes(), " to ",
                           gradient.sizes(), " after the GradReducer was made; make a new one"));
-  const bool measuring = modes_.measure > 0 || (delivery_ == Delivery::as_is && modes_.no_sync == 0);
+  const bool measuring = modes_.measure > 0 || (options_.deliver == Delivery::as_is && modes_.no_sync == 0);
   const bool added_in_place = is_slot(gradient, slot);
   if (!added_in_place) {
     // What autograd made out of place from a gradient in the slot holds the slot's sum already.
@@ -265,7 +149,7 @@ void GradReducer::Engine::count(Entry& entry) {
 }
 
 void GradReducer::Engine::send_early(std::size_t bucket) {
-  if (alone() || delivery_ == Delivery::as_is) return;
+  if (alone() || options_.deliver == Delivery::as_is) return;
   const bool last = bucket + 1 == plan_.buckets.size();
   if (!last) ++counters_.sent_during_backward;
   send(bucket);
@@ -274,8 +158,8 @@ void GradReducer::Engine::send_early(std::size_t bucket) {
 void GradReducer::Engine::send(std::size_t bucket) {
   ++sent_;
   for (const BucketSlot& slot : plan_.buckets[bucket].slots)
-    if (const Entry& entry = entries_[entry_of_[slot.parameter]]; !entry.filled) clear(entry.slot);
-  if (delivery_ == Delivery::as_is) return;
+    if (const Entry& entry = entries_[entry_of_[slot.parameter]]; !entry.filled) clear_slot(entry.slot);
+  if (options_.deliver == Delivery::as_is) return;
   ++counters_.collectives;
   counters_.bytes += static_cast<std::int64_t>(transport_->bytes_sent(plan_.buckets[bucket]));
   works_.push_back(transport_->start({store_->buffer(bucket), bucket, store_->tag(bucket)}));
@@ -295,7 +179,7 @@ void GradReducer::Engine::refuse_late(const Entry& entry) const {
 /// Sends the rest and the record, waits for all of it, and leaves the sums of the ranks in `rider` and the entries.
 void GradReducer::Engine::exchange(std::span<double> rider, Part part) {
   const auto start = std::chrono::steady_clock::now();
-  const bool tells_norm = delivery_ == Delivery::as_is && part == Part::whole;
+  const bool tells_norm = options_.deliver == Delivery::as_is && part == Part::whole;
   const double squared_norm = tells_norm ? local_squared_norm() : 0;
   state_ = State::broken;  // unless all of it arrives
   send_rest();
@@ -340,7 +224,7 @@ double GradReducer::Engine::finish(std::span<double> rider) {
   const double scale = transport_->pending_scale();
   if (newcomers_) adopt_newcomers();
   if (options_.unused == Unused::error) require_all_used();
-  return delivery_ == Delivery::as_is ? transport_->pending_scale() : scale;
+  return options_.deliver == Delivery::as_is ? transport_->pending_scale() : scale;
 }
 
 void GradReducer::Engine::remember_backward() {
@@ -403,7 +287,7 @@ void GradReducer::Engine::hand_over() {
   for (Entry& entry : entries_) {
     if (!entry.planned) continue;
     at::Tensor& gradient = entry.parameter.tensor.mutable_grad();
-    if (!entry.used || delivery_ == Delivery::as_is) {
+    if (!entry.used || options_.deliver == Delivery::as_is) {
       gradient.reset();
     } else if (!gradient.defined()) {
       const bool caller_changed_it = !is_slot(entry.handed_over, entry.slot) || entry.handed_over.requires_grad();
@@ -411,60 +295,6 @@ void GradReducer::Engine::hand_over() {
       gradient = entry.handed_over;
     }
   }
-}
-
-/// Collective. Parameters that became trainable since the plan was made get a place in a new one, and the gradients that they
-/// have in this window are reduced there.
-void GradReducer::Engine::adopt_newcomers() {
-  std::vector<Fact> facts;
-  for (const Entry& entry : entries_)
-    facts.push_back({"parameter " + entry.parameter.name, entry.parameter.tensor.requires_grad() ? "trainable" : "frozen"});
-  require_equal(channels_.control, "which parameters are trainable", facts);
-  make_room_for_newcomers();
-  if (delivery_ == Delivery::as_is) return move_to_new_plan();
-  std::vector<Entry*> newcomers;
-  for (Entry& entry : entries_)
-    if (!entry.planned && entry.parameter.tensor.requires_grad() && entry.used) newcomers.push_back(&entry);
-  const ReduceOp op = transport_->pending_scale() == 1 && channels_.data.world_size() > 1 ? ReduceOp::mean : ReduceOp::sum;
-  make_plan();
-  if (!alone()) reduce_newcomers(newcomers, op);
-}
-
-/// Where all others are, so that the ranks are added in the same order.
-void GradReducer::Engine::reduce_newcomers(std::span<Entry* const> newcomers, ReduceOp op) {
-  for (Entry* entry : newcomers) {
-    at::Tensor& gradient = entry->parameter.tensor.mutable_grad();
-    copy_gradient(entry->slot, gradient);
-    channels_.data.all_reduce(store_->slot_buffer(entry->bucket, entry->gradient), op, entry->parameter.name).wait();
-    gradient = entry->handed_over;
-  }
-}
-
-/// Gradients that nobody has reduced move to where the new plan has them.
-void GradReducer::Engine::move_to_new_plan() {
-  std::vector<at::Tensor> gradients;
-  for (const Entry& entry : entries_) gradients.push_back(entry.planned ? entry.slot : entry.parameter.tensor.grad());
-  make_plan();
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    entry.parameter.tensor.mutable_grad().reset();
-    if (entry.planned && entry.used) copy_gradient(entry.slot, gradients[i]);
-  }
-  if (delivery_ == Delivery::as_is) return channels_.control.barrier();
-  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) transport_->start({store_->buffer(b), b, store_->tag(b)}).wait();
-  hand_over();
-}
-
-/// Collective: a rank without room is an error on all.
-void GradReducer::Engine::make_room_for_newcomers() {
-  for (Entry& entry : entries_)
-    if (!entry.planned && entry.parameter.tensor.requires_grad())
-      entry.used = agree_any(channels_.control, entry.parameter.tensor.grad().defined(), entry.parameter.name);
-  all_or_none(channels_.control, "making room for the gradients of parameters that became trainable", [&] {
-    for (const Entry& entry : entries_)
-      if (const at::Tensor& parameter = entry.parameter.tensor; !entry.planned && parameter.requires_grad() && entry.used)
-        parameter.mutable_grad() = laid_out_like(parameter, parameter.grad());
-  });
 }
 
 void GradReducer::Engine::require_all_used() const {
@@ -494,7 +324,7 @@ std::vector<NamedTensor> GradReducer::Engine::parameters() const {
 
 std::span<const std::byte* const> GradReducer::Engine::kept(std::size_t index) const noexcept {
   const Entry& entry = entries_[index];
-  if (!entry.used || !entry.planned || delivery_ == Delivery::reduced) return {};
+  if (!entry.used || !entry.planned || options_.deliver == Delivery::reduced) return {};
   return store_->copies(entry.gradient);
 }
 

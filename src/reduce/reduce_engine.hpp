@@ -45,7 +45,7 @@ class GradReducer::Engine final : public GradReceiver {
   std::vector<std::string> unused() const;
   std::vector<NamedTensor> parameters() const;
 
-  Delivery delivery() const noexcept { return delivery_; }
+  Delivery delivery() const noexcept { return options_.deliver; }
   int plans() const noexcept { return plans_; }
   std::span<const std::byte* const> kept(std::size_t index) const noexcept;
   ReduceOp kept_op() const noexcept { return op_; }
@@ -73,13 +73,13 @@ class GradReducer::Engine final : public GradReceiver {
     std::optional<SquaredNorm> squared_norm{};  ///< of this rank's sum, where it was measured
   };
 
-  bool alone() const noexcept { return store_ == nullptr; }
   /// What the recorded backward did to a parameter.
   struct Remembered {
     bool filled = false;
     at::Tensor gradient;
   };
 
+  bool alone() const noexcept { return store_ == nullptr; }
   void check_equal_on_all_ranks(const ReducerOptions& options);
   void make_plan();
   void adopt(BucketPlan plan);
@@ -115,7 +115,6 @@ class GradReducer::Engine final : public GradReceiver {
   BucketPlan plan_;
   std::unique_ptr<BucketTransport> transport_;
   ReduceOp op_ = ReduceOp::sum;
-  Delivery delivery_ = Delivery::reduced;
   int plans_ = 0;
   std::unique_ptr<BucketStore> store_;  // none for a rank that is alone
 
