@@ -31,7 +31,8 @@ std::string_view name_of(ReduceOp op) {
   return "?";
 }
 
-void Communicator::check_data(std::string_view operation, std::string_view tag, const ConstBuffer& buffer) const {
+template <class AnyBuffer>
+void Communicator::check_data(std::string_view operation, std::string_view tag, const AnyBuffer& buffer) const {
   if (buffer.count > 0 && buffer.data == nullptr)
     refuse(*this, operation, tag, text(buffer.count, " elements at a null pointer"));
   if (buffer.device.type != accepts_)
@@ -40,8 +41,8 @@ void Communicator::check_data(std::string_view operation, std::string_view tag, 
         text("the elements lie on ", name_of(buffer.device.type), ", but backend ", backend(), " takes ", name_of(accepts_)));
 }
 
-void Communicator::check_pair(std::string_view operation, std::string_view tag, const ConstBuffer& whole,
-                              const ConstBuffer& part) const {
+template <class Whole, class Part>
+void Communicator::check_pair(std::string_view operation, std::string_view tag, const Whole& whole, const Part& part) const {
   check_data(operation, tag, whole);
   check_data(operation, tag, part);
   if (whole.dtype != part.dtype)

@@ -80,8 +80,11 @@ class Communicator {
   virtual std::unique_ptr<Communicator> do_split(int color, int key) = 0;
   virtual void do_abort(const Error& reason) noexcept = 0;
 
-  void check_data(std::string_view operation, std::string_view tag, const ConstBuffer& buffer) const;
-  void check_pair(std::string_view operation, std::string_view tag, const ConstBuffer& whole, const ConstBuffer& part) const;
+  // Of either buffer as it is: a conversion would count the memory's holders up and down, which a small operation can tell.
+  template <class AnyBuffer>
+  void check_data(std::string_view operation, std::string_view tag, const AnyBuffer& buffer) const;
+  template <class Whole, class Part>
+  void check_pair(std::string_view operation, std::string_view tag, const Whole& whole, const Part& part) const;
 
   Topology topology_;
   Device::Type accepts_;

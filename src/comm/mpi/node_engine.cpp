@@ -61,9 +61,9 @@ std::byte* NodeEngine::mailbox(std::size_t rank, std::size_t box) const noexcept
   return mailboxes_ + (rank * kMailboxes + box) * kMailboxBytes;
 }
 
-bool NodeEngine::takes(const ConstBuffer& in) const noexcept {
-  if (in.bytes() <= kMailboxBytes && !options_.links) return true;
-  const auto* block = dynamic_cast<const SharedBlock*>(in.memory.block().get());
+bool NodeEngine::takes(std::size_t bytes, const Memory& memory) const noexcept {
+  if (bytes <= kMailboxBytes && !options_.links) return true;
+  const auto* block = dynamic_cast<const SharedBlock*>(memory.block().get());
   return block != nullptr && block->group() == group_.get();
 }
 

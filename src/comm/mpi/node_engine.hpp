@@ -58,9 +58,9 @@ class NodeEngine {
   /// What marks memory as allocated by the ranks of this engine.
   const std::shared_ptr<const void>& group() const noexcept { return group_; }
 
-  /// Whether an operation on these elements can be done here. Equal on all ranks when all use memory of this engine or none
-  /// does.
-  bool takes(const ConstBuffer& in) const noexcept;
+  /// Whether an operation can be done here on so many bytes, which lie in `memory` if it is not empty. Equal on all ranks when
+  /// all use memory of this engine or none does.
+  bool takes(std::size_t bytes, const Memory& memory) const noexcept;
 
   /// This rank has come to its next operation, and gets its number. Waits for earlier ones that use the same elements, and
   /// behind many others; apart from that it does not block. Throws CommError after a failure, like all that follow.
