@@ -88,6 +88,19 @@ class CpuAllocator final : public c10::Allocator {
   void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
 };
 
+/// glibc gives the end of its heap, and every larger block, back to the kernel as soon as they are free: gradients and
+/// activations of one step, which the next one wants again. Each of their pages then costs a fault in every step, up to a third
+/// of it, and how many there are depends on what else happens to lie in the heap.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kNever = -1, kLargestInHeap = 32 << 20;  // the most that glibc allows
+  for (const char* own : {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES"})
+    if (std::getenv(own) != nullptr) return;
+  mallopt(M_TRIM_THRESHOLD, kNever);
+  mallopt(M_MMAP_THRESHOLD, kLargestInHeap);
+#endif
+}
+
 }  // namespace
 
 CpuMemoryCounts& cpu_memory_counts() noexcept {
@@ -96,6 +109,7 @@ CpuMemoryCounts& cpu_memory_counts() noexcept {
 
 void install_cpu_memory() {
   static auto* const allocator = new CpuAllocator;  // LibTorch keeps it for as long as the process lives
+  if (!the_counts.installed) keep_freed_memory();
   c10::SetCPUAllocator(allocator, kPriority);
   the_counts.installed = true;
 }

@@ -13,6 +13,10 @@ namespace ddpkit {
 
 /// Makes it the process's allocator for CPU tensors. First thing in main, before other threads; `ddpkit::main` does it. A
 /// second call does nothing. What was allocated before is freed as before, and not counted.
+///
+/// Also lets the process keep memory that it frees, up to 32 MiB a block, instead of handing it to the kernel and taking it
+/// back in every step. Not where the environment sets MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_, MALLOC_TOP_PAD_ or
+/// GLIBC_TUNABLES.
 void install_cpu_memory();
 
 /// Whether install_cpu_memory was called.
