@@ -87,13 +87,15 @@ Work MpiCommunicator::issue_on_node(NodeOperation operation) {
   return enqueue(std::move(plan));
 }
 
-bool MpiCommunicator::on_node(std::size_t bytes, const Memory& memory) const noexcept {
-  return channel_->engine && channel_->engine->takes(bytes, memory);
+template <class AnyBuffer>
+bool MpiCommunicator::on_node(const AnyBuffer& in) const noexcept {
+  return channel_->engine && channel_->engine->takes(in.bytes(), in.memory);
 }
 
 /// Where only reductions in place are done across nodes, everything else is left to MPI.
-bool MpiCommunicator::on_only_node(std::size_t bytes, const Memory& memory) const noexcept {
-  return !channel_->links && on_node(bytes, memory);
+template <class AnyBuffer>
+bool MpiCommunicator::on_only_node(const AnyBuffer& in) const noexcept {
+  return !channel_->links && on_node(in);
 }
 
 Memory MpiCommunicator::do_allocate(std::size_t bytes) {
@@ -111,14 +113,14 @@ Memory MpiCommunicator::do_allocate(std::size_t bytes) {
 Work MpiCommunicator::do_all_reduce(Buffer data, ReduceOp op, std::string_view tag) {
   if (alone()) return {};
   const Signature signature = signature_of(Collective::all_reduce, data, op);
-  if (on_node(data.bytes(), data.memory)) return issue_on_node({signature, op, data, std::move(data), tag});
+  if (on_node(data)) return issue_on_node({signature, op, data, std::move(data), tag});
   return issue(signature, tag, [channel = channel_, data = std::move(data), op] { mpi::all_reduce(*channel, data, op); });
 }
 
 Work MpiCommunicator::do_reduce_scatter(ConstBuffer in, Buffer out, ReduceOp op, std::string_view tag) {
   if (alone()) return copied(in, out);
   const Signature signature = signature_of(Collective::reduce_scatter, out, op);
-  if (on_only_node(in.bytes(), in.memory)) return issue_on_node({signature, op, std::move(in), std::move(out), tag});
+  if (on_only_node(in)) return issue_on_node({signature, op, std::move(in), std::move(out), tag});
   return issue(signature, tag, [channel = channel_, in = std::move(in), out = std::move(out), op] {
     mpi::reduce_scatter(*channel, in, out, op);
   });
@@ -127,7 +129,7 @@ Work MpiCommunicator::do_reduce_scatter(ConstBuffer in, Buffer out, ReduceOp op,
 Work MpiCommunicator::do_all_gather(ConstBuffer in, Buffer out, std::string_view tag) {
   if (alone()) return copied(in, out);
   const Signature signature = signature_of(Collective::all_gather, in);
-  if (on_only_node(in.bytes(), in.memory)) return issue_on_node({signature, ReduceOp::sum, std::move(in), std::move(out), tag});
+  if (on_only_node(in)) return issue_on_node({signature, ReduceOp::sum, std::move(in), std::move(out), tag});
   return issue(signature, tag,
                [channel = channel_, in = std::move(in), out = std::move(out)] { mpi::all_gather(*channel, in, out); });
 }
@@ -135,13 +137,13 @@ Work MpiCommunicator::do_all_gather(ConstBuffer in, Buffer out, std::string_view
 Work MpiCommunicator::do_broadcast(Buffer data, int root, std::string_view tag) {
   if (alone()) return {};
   const Signature signature = signature_of_broadcast(data, root);
-  if (on_only_node(data.bytes(), data.memory)) return issue_on_node({signature, ReduceOp::sum, data, std::move(data), tag});
+  if (on_only_node(data)) return issue_on_node({signature, ReduceOp::sum, data, std::move(data), tag});
   return issue(signature, tag, [channel = channel_, data = std::move(data), root] { mpi::broadcast(*channel, data, root); });
 }
 
 void MpiCommunicator::do_barrier() {
   if (alone()) return;
-  if (on_only_node(0, {})) return issue_on_node({.signature = {.kind = Collective::barrier}}).synchronize();
+  if (on_only_node(ConstBuffer())) return issue_on_node({.signature = {.kind = Collective::barrier}}).synchronize();
   issue({.kind = Collective::barrier}, {}, [channel = channel_] { mpi::barrier(*channel); }).synchronize();
 }
 

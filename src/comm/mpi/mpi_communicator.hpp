@@ -33,8 +33,10 @@ class MpiCommunicator final : public Communicator {
   void do_abort(const Error& reason) noexcept override;
 
   bool alone() const noexcept { return world_size() == 1; }
-  bool on_node(std::size_t bytes, const Memory& memory) const noexcept;
-  bool on_only_node(std::size_t bytes, const Memory& memory) const noexcept;
+  template <class AnyBuffer>
+  bool on_node(const AnyBuffer& in) const noexcept;
+  template <class AnyBuffer>
+  bool on_only_node(const AnyBuffer& in) const noexcept;
   std::function<void()> gate(const Signature& signature) const;
   Work issue(const Signature& signature, std::string_view tag, std::function<void()> body);
   Work issue_on_node(NodeOperation operation);
