@@ -40,7 +40,6 @@ std::string build_folder() {
 enum class Until { line, end };
 
 /// Starts `command` and returns the seconds until it prints `line`, or until it ends. Throws unless it does both.
-
 double run_program(const std::string& command, const std::string& line, Until until) {
   double seconds = 0;
   bool seen = false;
@@ -106,12 +105,11 @@ bench::Rounds whole_runs(bench::Session& session, const Scratch& scratch) {
 
 void time_whole_run(bench::Session& session, const Scratch& scratch) {
   if (!session.wants("whole run")) return;
-  bench::Row row{.id = "C20",
-                 .what = "whole run, Fashion-MNIST MLP, 5 epochs",
-                 .against = "DDP on gloo",
-                 .target = bench::at_most(0.60),
-                 .note = session.no_rival_because};
-  if (!session.python.empty()) {
+  bench::Row row{
+      .id = "C20", .what = "whole run, Fashion-MNIST MLP, 5 epochs", .against = "DDP on gloo", .target = bench::at_most(0.60)};
+  if (session.python.empty()) {
+    row.note = session.no_rival_because;
+  } else {
     const bench::Rounds rounds = whole_runs(session, scratch);
     row.against = rounds.fastest({"DDP on gloo, default", "DDP on gloo, views"});
     row.measured = rounds.compare("ddpkit", row.against, bench::ratio);
