@@ -46,9 +46,10 @@ std::vector<int> unpack(const std::string& packed) {
   return {std::istream_iterator<int>(in), {}};
 }
 
-/// Cores of all ranks, and what follows for each.
-std::vector<Placement> place(Communicator& control, std::int64_t wanted_threads, const std::string& device) {
+/// Cores of all ranks, and what follows for each. `wanted_threads` is this rank's, 0 for its share of the cores.
+std::vector<Placement> place(Communicator& control, int wanted_threads, const std::string& device) {
   const Topology& here = control.topology();
+  const auto wanted = gather_texts(control, text(wanted_threads));
   const auto masks = gather_texts(control, pack(allowed_cores()));
   const auto hosts = gather_texts(control, here.host);
   const auto devices = gather_texts(control, device);
@@ -63,8 +64,8 @@ std::vector<Placement> place(Communicator& control, std::int64_t wanted_threads,
     }
     Placement placement{
         .rank = static_cast<int>(rank), .host = hosts[rank], .cores = unpack(masks[rank]), .device = devices[rank]};
-    placement.threads = wanted_threads > 0 ? static_cast<int>(wanted_threads)
-                                           : threads_for_rank(placement.cores.size(), node_cores.size(), local_size);
+    placement.threads = std::stoi(wanted[rank]);
+    if (placement.threads == 0) placement.threads = threads_for_rank(placement.cores.size(), node_cores.size(), local_size);
     placement.oversubscribed = static_cast<std::size_t>(local_size * placement.threads) > node_cores.size();
     placements.push_back(std::move(placement));
   }
@@ -73,7 +74,8 @@ std::vector<Placement> place(Communicator& control, std::int64_t wanted_threads,
 
 /// Returns the placement of all ranks.
 std::vector<Placement> set_threads(Communicator& control, const RunConfig& config, c10::Device device, Logger& log) {
-  auto placements = place(control, config.run.threads, device.str());
+  const int wanted = config.run.threads > 0 ? static_cast<int>(config.run.threads) : threads_by_environment().value_or(0);
+  auto placements = place(control, wanted, device.str());
   at::set_num_threads(placements[static_cast<std::size_t>(control.rank())].threads);
   log.info("job", "placement\n" + placement_table(placements));
   return placements;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 #include "ddpkit/base/text.hpp"
@@ -56,6 +59,17 @@ std::vector<int> allowed_cores() {
 int threads_for_rank(std::size_t cores, std::size_t node_cores, int local_size) {
   const std::size_t share = node_cores / static_cast<std::size_t>(std::max(1, local_size));
   return static_cast<int>(std::max<std::size_t>(1, std::min(cores, share)));
+}
+
+std::optional<int> threads_by_environment() {
+  const char* said = std::getenv("OMP_NUM_THREADS");
+  if (said == nullptr) return std::nullopt;
+  const std::string_view list = said;
+  int threads = 0;
+  const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), threads);
+  const bool whole = end == list.data() + list.size() || *end == ',';
+  if (error != std::errc() || !whole || threads < 1) return std::nullopt;
+  return threads;
 }
 
 std::string format_cores(std::span<const int> cores) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ std::vector<int> allowed_cores();
 /// node. A rank bound to cores of its own uses them all; ranks that share cores divide them, each getting at least one:
 /// min(cores, max(1, node_cores / local_size)).
 int threads_for_rank(std::size_t cores, std::size_t node_cores, int local_size);
+
+/// What OMP_NUM_THREADS asks for; nothing where it is not set or no number of threads. Of a list, the first, which is for the
+/// outermost loops.
+std::optional<int> threads_by_environment();
 
 /// Ascending core numbers with runs joined: "0-3,8"; "-" for none.
 std::string format_cores(std::span<const int> cores);

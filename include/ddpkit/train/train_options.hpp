@@ -36,7 +36,7 @@ struct RunOptions {
   std::string resume{};     ///< "latest", a run folder or a checkpoint folder; empty: start anew
   std::string init_from{};  ///< safetensors file with initial weights
   InitMatch init_match = InitMatch::strict;
-  std::int64_t threads = 0;  ///< intra-op threads per rank; 0: cores allowed / ranks on the node
+  std::int64_t threads = 0;  ///< intra-op threads per rank; 0: OMP_NUM_THREADS, else cores allowed / ranks on the node
 };
 
 template <class Visitor>
@@ -50,7 +50,8 @@ void visit_fields(Visitor& visit, RunOptions& options) {
   visit("init_from", options.init_from, "safetensors file with initial weights, names as in Python's state_dict");
   visit("init_match", options.init_match,
         "strict: run.init_from has the model's names and no others; by_name: shared names suffice");
-  visit("threads", options.threads, "intra-op threads per rank; 0: cores allowed / ranks on the node", at_least(0));
+  visit("threads", options.threads, "intra-op threads per rank; 0: OMP_NUM_THREADS, else cores allowed / ranks on the node",
+        at_least(0));
 }
 
 /// Section `train`.

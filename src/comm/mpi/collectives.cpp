@@ -7,11 +7,13 @@
 
 #include "comm/element.hpp"
 #include "comm/mpi/check.hpp"
+#include "comm/mpi/spin.hpp"
 
 namespace ddpkit::mpi {
 namespace {
 
 constexpr std::int64_t kStagedElements = 1 << 18;  // what is carried in another type passes through a buffer of this size
+constexpr std::size_t kSoonOver = 16 << 10;        // bytes of an all-reduce that is waited for inside MPI
 
 MPI_Datatype arithmetic_type(DType dtype) {
   switch (dtype) {
@@ -66,9 +68,14 @@ std::byte* scratch(Channel& channel, DType dtype, std::size_t elements) {
   return channel.scratch.data();
 }
 
+void all_reduce_inside_mpi(MPI_Comm comm, void* data, DType dtype, int count, ReduceOp op) {
+  check(MPI_Allreduce(MPI_IN_PLACE, data, count, arithmetic_type(dtype), operator_of(op), comm), "MPI_Allreduce");
+}
+
 // Elements of `sum_type(dtype)`, reduced in place and divided for the mean.
 void reduce_wide(const Channel& channel, void* wide, DType dtype, int count, ReduceOp op) {
-  all_reduce_in(channel.comm, wide, dtype, count, op);
+  const bool far = channel.topology.node_count > 1;
+  (far ? all_reduce_between_nodes : all_reduce_inside_mpi)(channel.comm, wide, dtype, count, op);
   if (op == ReduceOp::mean) divide(wide, sum_type(dtype), static_cast<std::size_t>(count), channel.topology.world_size);
 }
 
@@ -110,8 +117,15 @@ void all_gather_in_chunks(const Channel& channel, const ConstBuffer& in, const B
 
 }  // namespace
 
-void all_reduce_in(MPI_Comm comm, void* data, DType dtype, int count, ReduceOp op) {
-  check(MPI_Allreduce(MPI_IN_PLACE, data, count, arithmetic_type(dtype), operator_of(op), comm), "MPI_Allreduce");
+void all_reduce_between_nodes(MPI_Comm comm, void* data, DType dtype, int count, ReduceOp op) {
+  if (static_cast<std::size_t>(count) * size_of(dtype) <= kSoonOver) return all_reduce_inside_mpi(comm, data, dtype, count, op);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, data, count, arithmetic_type(dtype), operator_of(op), comm, &request), "MPI_Iallreduce");
+  wait_beside_work([&] {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  });
 }
 
 void all_reduce(Channel& channel, const Buffer& data, ReduceOp op) {

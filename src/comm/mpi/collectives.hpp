@@ -15,7 +15,8 @@ void all_gather(Channel& channel, const ConstBuffer& in, const Buffer& out);
 void broadcast(Channel& channel, const Buffer& data, int root);
 void barrier(Channel& channel);
 
-/// One call of MPI_Allreduce in place, on elements of a type that sums are made in. A mean is a sum: whoever calls divides.
-void all_reduce_in(MPI_Comm comm, void* data, DType dtype, int count, ReduceOp op);
+/// An all-reduce in place of elements of a type that sums are made in, over a network: a long one leaves the core to others
+/// while it waits. A mean is a sum: whoever calls divides.
+void all_reduce_between_nodes(MPI_Comm comm, void* data, DType dtype, int count, ReduceOp op);
 
 }  // namespace ddpkit::mpi

@@ -21,7 +21,7 @@ void NodeLinks::all_reduce(std::span<std::byte* const> copies, DType dtype, Redu
   for (std::size_t first = 0; first < count; first += kPiece) {
     const std::size_t length = std::min(kPiece, count - first);
     reduce_piece(dtype, op, length);
-    all_reduce_in(comm_, sum_.data(), wide, static_cast<int>(length), op);
+    all_reduce_between_nodes(comm_, sum_.data(), wide, static_cast<int>(length), op);
     if (op == ReduceOp::mean) divide(sum_.data(), wide, length, world_size_);
     for (std::byte*& copy : at_) {
       narrow(sum_.data(), dtype, length, copy);

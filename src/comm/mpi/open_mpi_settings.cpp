@@ -25,6 +25,7 @@ void set_unless_set(const char* name, const char* value) {
 
 void prepare_open_mpi() {
   set_unless_set("OMPI_MCA_mpi_yield_when_idle", "1");
+  set_unless_set("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "3");
   if (!may_copy_between_processes()) set_unless_set("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
 }
 

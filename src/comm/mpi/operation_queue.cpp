@@ -67,7 +67,6 @@ bool OperationQueue::has_news() const {
 
 // Looks often at first, then seldom: the core belongs to the thread that computes.
 void OperationQueue::do_chores_until_news() noexcept {
-  constexpr std::chrono::microseconds kBetweenLooks{50};
   while (attended_ && !news_) {
     if (spin_until([this] { return news_ || !chores_left(); })) {
       attended_.exchange(false);

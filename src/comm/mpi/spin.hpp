@@ -29,4 +29,15 @@ bool spin_until(Ready ready) {
   return false;
 }
 
+/// Between two looks at something that takes long. The core belongs to the thread that computes.
+inline constexpr std::chrono::microseconds kBetweenLooks{50};
+
+/// Returns once `ready` is true. Looks often at first, then seldom.
+template <class Ready>
+void wait_beside_work(Ready ready) {
+  if (spin_until(ready)) return;
+  do std::this_thread::sleep_for(kBetweenLooks);
+  while (!ready());
+}
+
 }  // namespace ddpkit::mpi

@@ -96,6 +96,12 @@ class CommandLineAndConfiguration(Job):
         self.ends(result, 0, "ignoring RANK=5, WORLD_SIZE=7", "2 ranks")
         self.said_once(result, "ignoring RANK")
 
+    def test_omp_num_threads_is_heeded_unless_the_run_file_says_otherwise(self):
+        for settings, threads in (({}, 3), ({"run__threads": 1}, 1)):
+            result = self.job(environment={"OMP_NUM_THREADS": "3"}, **settings)
+            self.ends(result, 0)
+            self.assertRegex(result.stdout, rf" 0 +\S+ +\S+ +{threads} +cpu")
+
     def test_more_threads_than_cores_are_warned_of(self):
         self.ends(self.job(run__threads=len(os.sched_getaffinity(0))), 0, "warning: more ranks than cores for rank 0, 1")
 

@@ -31,6 +31,18 @@ TEST_CASE("a rank bound to cores of its own uses them all, ranks that share core
   CHECK(threads_for_rank(64, 64, 3) == 21);
 }
 
+TEST_CASE("OMP_NUM_THREADS asks for threads, and nonsense in it for none") {
+  const auto asked = [](const char* said) {
+    setenv("OMP_NUM_THREADS", said, 1);
+    return threads_by_environment();
+  };
+  CHECK(asked("3") == 3);
+  CHECK(asked("4,2") == 4);
+  for (const char* nonsense : {"", "0", "-2", "many", "3x", "99999999999"}) CHECK(asked(nonsense) == std::nullopt);
+  unsetenv("OMP_NUM_THREADS");
+  CHECK(threads_by_environment() == std::nullopt);
+}
+
 TEST_CASE("core numbers are written with runs joined") {
   CHECK(format_cores(std::vector{0, 1, 2, 3, 8}) == "0-3,8");
   CHECK(format_cores(std::vector{5}) == "5");
