@@ -77,7 +77,7 @@ void measure(bench::Session& session) {
   const Data data;
   const ddpkit::InMemoryDataset set = ddpkit::tensor_dataset({{"input", data.input}, {"target", data.target}});
   const auto order = ddpkit::make_order(set.size(), {.seed = 1});
-  bench::Rounds rounds = session.rounds();
+  bench::Rounds rounds = session.rounds(31);
   std::vector<std::string> ours, theirs;
   for (const int workers : {0, 1, 2}) {
     ours.push_back(ddpkit::text("ddpkit, workers ", workers));

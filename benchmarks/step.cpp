@@ -23,6 +23,7 @@ using ddpkit::text;
 
 constexpr int kCheckedSteps = 3;
 constexpr char kFloor[] = "forward and backward alone";
+constexpr char kChecked[] = "one process, fused, after a look at the gradients";
 
 /// A case and the rows it is there for; a target of 0 means that there is no such row.
 struct Plan {
@@ -86,16 +87,23 @@ std::vector<std::string> names_with(const bench::Rounds& rounds, const std::stri
   return names;
 }
 
+/// What no step can do without, against the same rival.
+std::string floors(const bench::Rounds& rounds, const std::string& rival) {
+  std::string all;
+  for (const std::string& floor : {std::string(kFloor), std::string(kChecked)})
+    if (rounds.has(floor)) all += text("; ", floor, ": ", ddpkit::figure(rounds.compare(floor, rival, bench::ratio).value));
+  return all;
+}
+
 void report_ratio(bench::Session& session, const bench::Rounds& rounds, const Plan& plan, const std::string& id,
                   const std::string& rival, double target) {
   const std::string ours = rounds.fastest(names_with(rounds, "ddpkit"));
-  session.report.add(
-      {.id = id,
-       .what = "step, " + plan.step_case.title,
-       .against = rival,
-       .target = bench::at_most(target),
-       .measured = rounds.compare(ours, rival, bench::ratio),
-       .note = text(ours, "; ", kFloor, ": ", ddpkit::figure(rounds.compare(kFloor, rival, bench::ratio).value))});
+  session.report.add({.id = id,
+                      .what = "step, " + plan.step_case.title,
+                      .against = rival,
+                      .target = bench::at_most(target),
+                      .measured = rounds.compare(ours, rival, bench::ratio),
+                      .note = text(ours, floors(rounds, rival))});
 }
 
 void report_against_ddp(bench::Session& session, const bench::Rounds& rounds, const Plan& plan) {
@@ -114,8 +122,9 @@ void run_case(bench::Session& session, ddpkit::Communicator& comm, const Plan& p
   check(variants);
   variants.emplace_back(kFloor, bench::without_update(c, session.team.rank()));
   variants.emplace_back("one process, fused", bench::fused_alone(c, session.team.rank()));
+  if (session.team.size() == 1) variants.emplace_back(kChecked, bench::checked_alone(c, session.team.rank()));
   if (plan.of_torch > 0) variants.emplace_back("one process, torch::optim", bench::torch_alone(c, session.team.rank()));
-  bench::Rounds rounds = session.rounds();
+  bench::Rounds rounds = session.rounds(31);
   for (auto& [name, variant] : variants) rounds.add(name, bench::repeat([&step = *variant] { step.step(); }));
   if (session.rival != nullptr && plan.of_ddp > 0) add_rivals_in_python(rounds, session, c);
   rounds.run();

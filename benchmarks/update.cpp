@@ -131,7 +131,7 @@ void run_size(bench::Session& session, ddpkit::Communicator& comm, std::int64_t 
   train(alone), train(replicated), train(sharded);
   check(replicated, alone, "replicated");
   check(sharded, alone, "sharded");
-  bench::Rounds rounds = session.rounds(11);
+  bench::Rounds rounds = session.rounds(31);
   rounds.add("one process, fused", updates(alone, session.team));
   rounds.add("replicated", updates(replicated, session.team));
   rounds.add("sharded", updates(sharded, session.team));

@@ -114,6 +114,10 @@ std::unique_ptr<Variant> torch_alone(const StepCase& c, int rank) {
 std::unique_ptr<Variant> fused_alone(const StepCase& c, int rank) {
   return std::make_unique<FusedAlone>(c, rank);
 }
+std::unique_ptr<Variant> checked_alone(StepCase c, int rank) {
+  c.clip_norm = 1e30;  // needs the norm, and leaves every finite one alone
+  return std::make_unique<FusedAlone>(c, rank);
+}
 std::unique_ptr<Variant> flat_mpi(const StepCase& c, const Team& team) {
   return std::make_unique<FlatMpi>(c, team);
 }

@@ -29,6 +29,7 @@ class Variant {
 std::unique_ptr<Variant> without_update(const StepCase& step_case, int rank);  ///< forward and backward: the floor
 std::unique_ptr<Variant> torch_alone(const StepCase& step_case, int rank);     ///< A: torch::optim
 std::unique_ptr<Variant> fused_alone(const StepCase& step_case, int rank);     ///< B: the fused optimizer
+std::unique_ptr<Variant> checked_alone(StepCase step_case, int rank);          ///< B, which looks for infinities first
 
 // All ranks together by hand, with the fused optimizer:
 std::unique_ptr<Variant> flat_mpi(const StepCase& step_case, const Team& team);           ///< one reduction after backward

@@ -1,7 +1,9 @@
 #include "optim/shard_pass.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "base/write_through.hpp"
 #include "comm/reduce_kernels.hpp"
 #include "optim/block_squares.hpp"
 
@@ -44,13 +46,19 @@ double square_block(const GradientCopies& gradient, const BlockPlace& block) {
 double update_block(const UpdateRule& rule, const GradientCopies& gradient, const BlockPlace& block) {
   const std::size_t width = size_of(gradient.dtype);
   const ElementUpdate update(rule, gradient.dtype);
-  return for_pieces(gradient, block, [&](const std::byte* combined, std::int64_t first, std::int64_t count) {
+  alignas(64) std::array<std::byte, kPiece * sizeof(double)> updated;
+  const double squares = for_pieces(gradient, block, [&](const std::byte* combined, std::int64_t first, std::int64_t count) {
     const std::size_t offset = static_cast<std::size_t>(first) * width;
-    UpdateStrip strip{.parameter = block.parameter + offset, .gradient = combined, .count = count};
+    const std::size_t bytes = static_cast<std::size_t>(count) * width;
+    UpdateStrip strip{.parameter = updated.data(), .gradient = combined, .count = count};
     for (std::size_t i = 0; i < block.moments.size(); ++i)
       if (block.moments[i] != nullptr) strip.moments[i] = block.moments[i] + offset;
+    std::memcpy(updated.data(), block.parameter + offset, bytes);
     update(strip);
+    write_through(block.parameter + offset, updated.data(), bytes);  // all ranks read it next
   });
+  finish_writing_through();
+  return squares;
 }
 
 }  // namespace ddpkit

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+
+#include "base/write_through.hpp"
 
 namespace ddpkit {
 namespace {
@@ -73,9 +74,11 @@ SquaredNorm squared_norm(const at::Tensor& dense) {
 double copy_measured(const at::Tensor& to, const at::Tensor& from) {
   float* out = to.mutable_data_ptr<float>();
   const float* in = from.const_data_ptr<float>();
-  return add_up(out, from.numel(), [=](std::int64_t begin, std::int64_t count) {
-    std::memcpy(out + begin, in + begin, static_cast<std::size_t>(count) * sizeof(float));
+  const double sum = add_up(in, from.numel(), [=](std::int64_t begin, std::int64_t count) {
+    write_through(out + begin, in + begin, static_cast<std::size_t>(count) * sizeof(float));
   });
+  finish_writing_through();
+  return sum;
 }
 
 }  // namespace ddpkit
