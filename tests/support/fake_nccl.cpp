@@ -4,12 +4,14 @@
 #include <cstring>
 #include <utility>
 
-#include "ddpkit/base/dtype.hpp"
 #include "ddpkit/base/text.hpp"
 #include "support/fake_gpu.hpp"
+#include "support/fake_nccl_reduce.hpp"
 
 using ddpkit::testing::FakeGpu;
 using ddpkit::testing::FakeOp;
+using ddpkit::testing::reduce;
+using ddpkit::testing::size_of;
 
 namespace {
 
@@ -59,17 +61,6 @@ std::map<std::string, std::shared_ptr<Group>>& groups() {
   return all;
 }
 
-std::size_t size_of(ncclDataType_t type) {
-  switch (type) {
-    case ncclUint8: return 1;
-    case ncclFloat16:
-    case ncclBfloat16: return 2;
-    case ncclInt32:
-    case ncclFloat32: return 4;
-    default: return 8;
-  }
-}
-
 }  // namespace
 
 struct ncclComm {
@@ -89,72 +80,20 @@ struct ncclComm {
 
 namespace {
 
-using Bytes = std::vector<std::byte>;
-
-template <class T>
-T combine(T a, T b, ncclRedOp_t op) {
-  if (op == ncclMin) return std::min(a, b);
-  if (op == ncclMax) return std::max(a, b);
-  return static_cast<T>(a + b);
-}
-
-// Narrow types in float32, rounded once: kinder than NCCL, which may round at every addition.
-template <class T, class Wide, class Load, class Store>
-void reduce(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, ncclRedOp_t op, Load load, Store store) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto element = [&](const Bytes& input) {
-      T value;
-      std::memcpy(&value, input.data() + i * sizeof(T), sizeof(T));
-      return static_cast<Wide>(load(value));
-    };
-    Wide sum = element(inputs[0]);
-    for (std::size_t rank = 1; rank < inputs.size(); ++rank) sum = combine<Wide>(sum, element(inputs[rank]), op);
-    if (op == ncclAvg) sum = static_cast<Wide>(sum / static_cast<Wide>(inputs.size()));
-    const T value = store(sum);
-    std::memcpy(result.data() + i * sizeof(T), &value, sizeof(T));
-  }
-}
-
-template <class T>
-void reduce_plain(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, ncclRedOp_t op) {
-  reduce<T, T>(
-      inputs, result, count, op, [](T value) { return value; }, [](T value) { return value; });
-}
-
-void reduce(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, ncclDataType_t type, ncclRedOp_t op) {
-  using ddpkit::to_float;
-  switch (type) {
-    case ncclUint8: return reduce_plain<std::uint8_t>(inputs, result, count, op);
-    case ncclInt32: return reduce_plain<std::int32_t>(inputs, result, count, op);
-    case ncclInt64: return reduce_plain<std::int64_t>(inputs, result, count, op);
-    case ncclFloat32: return reduce_plain<float>(inputs, result, count, op);
-    case ncclFloat64: return reduce_plain<double>(inputs, result, count, op);
-    case ncclFloat16:
-      return reduce<ddpkit::Half, float>(
-          inputs, result, count, op, [](ddpkit::Half value) { return to_float(value); },
-          [](float value) { return ddpkit::to_half(value); });
-    case ncclBfloat16:
-      return reduce<ddpkit::BFloat16, float>(
-          inputs, result, count, op, [](ddpkit::BFloat16 value) { return to_float(value); },
-          [](float value) { return ddpkit::to_bfloat16(value); });
-    default: std::abort();
-  }
-}
-
 std::size_t elements_in(const Collective& collective) {
   return collective.count * (collective.kind == Kind::reduce_scatter ? collective.shares.size() : 1);
 }
 
 void carry_out(Collective& collective) {
   const std::size_t bytes = elements_in(collective) * size_of(collective.type);
-  std::vector<Bytes> inputs;
+  std::vector<std::vector<std::byte>> inputs;
   for (const Share& share : collective.shares) {
     const auto* begin = static_cast<const std::byte*>(share.in);
     inputs.emplace_back(begin, begin + bytes);
   }
-  Bytes result(bytes);
+  std::vector<std::byte> result;
   if (collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter)
-    reduce(inputs, result, elements_in(collective), collective.type, collective.op);
+    result = reduce(inputs, elements_in(collective), collective.type, collective.op);
   for (std::size_t rank = 0; rank < collective.shares.size(); ++rank) {
     auto* out = static_cast<std::byte*>(collective.shares[rank].out);
     const std::size_t part = collective.count * size_of(collective.type);
