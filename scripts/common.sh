@@ -3,6 +3,7 @@
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build="$checkout/build"
 deps="$checkout/.deps"
+export CCACHE_NOHASHDIR=1  # the same sources and flags are the same in another folder: tests/package builds ddpkit there again
 
 build_packages=(g++ cmake ninja-build libopenmpi-dev openmpi-bin libyaml-cpp-dev libspdlog-dev nlohmann-json3-dev libcli11-dev
   zlib1g-dev libxxhash-dev libeigen3-dev python3 python3-venv)
