@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,9 @@
 namespace {
 
 using ddpkit::text;
+
+constexpr char kAdding[] = "adding in place";
+constexpr char kHandshake[] = "a bare handshake";
 
 struct Size {
   std::size_t bytes;
@@ -89,10 +93,11 @@ class Case {
   bench::Rounds rounds;
 };
 
-// How much faster than the rival anyone could be at most, where that was measured.
-std::string note_on_floor(const bench::Rounds& rounds, const std::string& rival) {
-  if (!rounds.has("handshake")) return {};
-  return text("a bare handshake would give ", ddpkit::figure(rounds.compare("handshake", rival, bench::speed_up).value));
+// How much faster than the rival anyone could be at most.
+std::optional<bench::Floor> floor_against(const bench::Rounds& rounds, const std::string& rival) {
+  for (const char* floor : {kHandshake, kAdding})
+    if (rounds.has(floor) && rival != floor) return bench::Floor{rounds.compare(floor, rival, bench::speed_up).value, floor};
+  return {};
 }
 
 void report_speed_up(bench::Session& session, const Case& c, const std::string& id, const std::string& rival, double target) {
@@ -101,7 +106,7 @@ void report_speed_up(bench::Session& session, const Case& c, const std::string& 
                       .against = rival,
                       .target = bench::at_least(target),
                       .measured = c.rounds.compare("ddpkit", rival, bench::speed_up),
-                      .note = note_on_floor(c.rounds, rival)});
+                      .floor = floor_against(c.rounds, rival)});
 }
 
 // Every rank reads its slice of all ranks' memory and writes it to all: 2 p S bytes on the node, at the rate of adding.
@@ -109,7 +114,7 @@ void add_floor(bench::Rounds& rounds, const bench::Session& session, std::size_t
   const int ranks = session.team.size();
   const auto add = std::make_shared<bench::AddRate>(bytes / 2);
   const double moved = 2.0 * ranks * static_cast<double>(bytes);
-  rounds.add("adding in place", [add, ranks, moved](int iterations) {
+  rounds.add(kAdding, [add, ranks, moved](int iterations) {
     const double seconds = add->seconds(iterations);
     return seconds * moved / (add->bytes_moved() * ranks);
   });
@@ -132,7 +137,7 @@ void run_large(bench::Session& session, ddpkit::Communicator& comm) {
     report_speed_up(session, c, "C2", "gloo", 6);
   }
   report_speed_up(session, c, "C2", "MPI_Iallreduce", 5);
-  report_speed_up(session, c, "C3", "adding in place", 0.65);
+  report_speed_up(session, c, "C3", kAdding, 0.65);
 }
 
 // What any sum of few numbers in shared memory takes, where ranks need not make room for each other.
@@ -141,7 +146,7 @@ void add_handshake(bench::Rounds& rounds, const bench::Session& session, ddpkit:
   if (memory.parts().size() != static_cast<std::size_t>(session.team.size())) return;
   const auto handshake = std::make_shared<bench::Handshake>(std::move(memory), comm.rank(), size.count());
   session.team.barrier();
-  rounds.add("handshake", bench::repeat([handshake] { handshake->sum(); }));
+  rounds.add(kHandshake, bench::repeat([handshake] { handshake->sum(); }));
 }
 
 void run_one(bench::Session& session, ddpkit::Communicator& comm, std::size_t bytes, const std::string& id, double target) {

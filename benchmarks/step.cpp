@@ -22,7 +22,8 @@ using bench::StepCase;
 using ddpkit::text;
 
 constexpr int kCheckedSteps = 3;
-constexpr char kFloor[] = "forward and backward alone";
+constexpr char kWithoutUpdate[] = "forward and backward alone";
+constexpr char kFused[] = "one process, fused";
 constexpr char kChecked[] = "one process, fused, after a look at the gradients";
 
 /// A case and the rows it is there for; a target of 0 means that there is no such row.
@@ -87,12 +88,13 @@ std::vector<std::string> names_with(const bench::Rounds& rounds, const std::stri
   return names;
 }
 
-/// What no step can do without, against the same rival.
-std::string floors(const bench::Rounds& rounds, const std::string& rival) {
-  std::string all;
-  for (const std::string& floor : {std::string(kFloor), std::string(kChecked)})
-    if (rounds.has(floor)) all += text("; ", floor, ": ", ddpkit::figure(rounds.compare(floor, rival, bench::ratio).value));
-  return all;
+/// What no step can do without: forward, backward and its share of the update, with communication for free; alone, the update
+/// after the look that tells whether the gradients are fit for one.
+bench::Floor floor_against(const bench::Rounds& rounds, const std::string& rival, int ranks) {
+  const double one = rounds.median_of(rival);
+  if (ranks == 1) return {rounds.median_of(kChecked) / one, kChecked};
+  const double busy = rounds.median_of(kWithoutUpdate), update = rounds.median_of(kFused) - busy;
+  return {(busy + update / ranks) / one, text("forward, backward and 1/", ranks, " of the update, nothing else")};
 }
 
 void report_ratio(bench::Session& session, const bench::Rounds& rounds, const Plan& plan, const std::string& id,
@@ -103,7 +105,8 @@ void report_ratio(bench::Session& session, const bench::Rounds& rounds, const Pl
                       .against = rival,
                       .target = bench::at_most(target),
                       .measured = rounds.compare(ours, rival, bench::ratio),
-                      .note = text(ours, floors(rounds, rival))});
+                      .note = ours,
+                      .floor = floor_against(rounds, rival, session.team.size())});
 }
 
 void report_against_ddp(bench::Session& session, const bench::Rounds& rounds, const Plan& plan) {
@@ -120,8 +123,8 @@ void run_case(bench::Session& session, ddpkit::Communicator& comm, const Plan& p
   const StepCase& c = plan.step_case;
   Variants variants = together(session, comm, c);
   check(variants);
-  variants.emplace_back(kFloor, bench::without_update(c, session.team.rank()));
-  variants.emplace_back("one process, fused", bench::fused_alone(c, session.team.rank()));
+  variants.emplace_back(kWithoutUpdate, bench::without_update(c, session.team.rank()));
+  variants.emplace_back(kFused, bench::fused_alone(c, session.team.rank()));
   if (session.team.size() == 1) variants.emplace_back(kChecked, bench::checked_alone(c, session.team.rank()));
   if (plan.of_torch > 0) variants.emplace_back("one process, torch::optim", bench::torch_alone(c, session.team.rank()));
   bench::Rounds rounds = session.rounds(31);
@@ -130,7 +133,7 @@ void run_case(bench::Session& session, ddpkit::Communicator& comm, const Plan& p
   rounds.run();
   session.report.keep(c.title, rounds.samples());
   if (plan.of_torch > 0) report_ratio(session, rounds, plan, plan.id, "one process, torch::optim", plan.of_torch);
-  report_ratio(session, rounds, plan, plan.id, "one process, fused", plan.of_fused);
+  report_ratio(session, rounds, plan, plan.id, kFused, plan.of_fused);
   if (plan.of_ddp > 0) report_against_ddp(session, rounds, plan);
 }
 

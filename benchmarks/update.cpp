@@ -15,6 +15,7 @@
 #include "ddpkit/optim/make_optimizer.hpp"
 #include "ddpkit/reduce/grad_reducer.hpp"
 #include "harness/main.hpp"
+#include "harness/update_traffic.hpp"
 #include "training/fused_update.hpp"
 #include "training/torch_facts.hpp"
 #include "training/variants.hpp"
@@ -26,6 +27,9 @@ using ddpkit::text;
 constexpr int kParameters = 8;
 constexpr int kCheckedSteps = 3;
 constexpr std::size_t kRider = 32;  // numbers that travel along with the gradients, about as many as a Stepper's ballot has
+
+constexpr char kAlone[] = "one process, fused";
+constexpr char kTraffic[] = "the same memory traffic, next to no arithmetic";
 
 const bench::StepCase kAdamW;
 
@@ -131,10 +135,12 @@ void run_size(bench::Session& session, ddpkit::Communicator& comm, std::int64_t 
   train(alone), train(replicated), train(sharded);
   check(replicated, alone, "replicated");
   check(sharded, alone, "sharded");
+  bench::UpdateTraffic traffic(comm, static_cast<std::size_t>(bytes));
   bench::Rounds rounds = session.rounds(31);
-  rounds.add("one process, fused", updates(alone, session.team));
+  rounds.add(kAlone, updates(alone, session.team));
   rounds.add("replicated", updates(replicated, session.team));
   rounds.add("sharded", updates(sharded, session.team));
+  rounds.add(kTraffic, updates(traffic, session.team));
   rounds.run();
   const std::string title = "reduce + AdamW, " + ddpkit::bytes_figure(static_cast<double>(bytes));
   const double ranks = session.team.size();
@@ -143,8 +149,9 @@ void run_size(bench::Session& session, ddpkit::Communicator& comm, std::int64_t 
                       .what = title,
                       .against = "one process's _fused_adamw_",
                       .target = bench::at_most(target),
-                      .measured = rounds.compare("sharded", "one process, fused", bench::ratio),
-                      .note = text("bytes moved: ", ddpkit::figure((ranks + 6) / (7 * ranks)), " of its")});
+                      .measured = rounds.compare("sharded", kAlone, bench::ratio),
+                      .note = text("bytes moved: ", ddpkit::figure((ranks + 6) / (7 * ranks)), " of its"),
+                      .floor = bench::Floor{rounds.compare(kTraffic, kAlone, bench::ratio).value, kTraffic}});
 }
 
 void measure(bench::Session& session) {

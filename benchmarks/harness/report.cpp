@@ -29,7 +29,8 @@ const char* sign(Target::Bound bound) {
 
 const char* verdict(const Row& row) {
   if (!row.measured) return "skipped";
-  return reaches(row.measured->value, row.target) ? "met" : "missed";
+  if (reaches(row.measured->value, row.target)) return "met";
+  return row.floor && !reaches(row.floor->value, row.target) ? "out of reach" : "missed";
 }
 
 std::string with_interval(const Row& row) {
@@ -49,6 +50,7 @@ nlohmann::json json_of(const Row& row) {
                      {"verdict", verdict(row)},
                      {"note", row.note}};
   if (row.measured) out.update({{"value", row.measured->value}, {"low", row.measured->low}, {"high", row.measured->high}});
+  if (row.floor) out.update({{"floor", row.floor->value}, {"floor is", row.floor->what}});
   return out;
 }
 
@@ -85,10 +87,11 @@ void Report::print() const {
                            {"against", Align::left},
                            {"target"},
                            {"measured [95 %]"},
+                           {"floor"},
                            {"", Align::left}});
   for (const Row& row : rows_)
     table.add({row.id, row.what, row.against, text(sign(row.target.bound), " ", figure(row.target.value)), with_interval(row),
-               verdict(row)});
+               row.floor ? figure(row.floor->value) : "", verdict(row)});
   std::printf("\n%s\n\n%s\n", times.str().c_str(), table.str().c_str());
 }
 

@@ -29,6 +29,12 @@ constexpr Target exactly(double value) {
 
 bool reaches(double value, const Target& target);
 
+/// What nobody could better, measured in the same run and against the same rival as the row it belongs to.
+struct Floor {
+  double value = 0;
+  std::string what;
+};
+
 /// One row of the table in docs/performance.md.
 struct Row {
   std::string id;
@@ -38,6 +44,7 @@ struct Row {
   std::string unit{};                  ///< of the figure; empty for a ratio
   std::optional<Estimate> measured{};  ///< none: skipped, for the reason in `note`
   std::string note{};
+  std::optional<Floor> floor{};  ///< a target beyond it is out of reach, and a gate asks for no more than the floor
 };
 
 /// What one program found, on rank 0: rows for people and, on request, everything for programs.
