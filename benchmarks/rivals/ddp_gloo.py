@@ -27,4 +27,5 @@ def make_iteration(name):
 
 
 rank, _ = companion.meet()
+torch.set_flush_denormal(True)
 companion.serve(make_iteration)

@@ -59,6 +59,7 @@ def accuracy(model, images, labels):
 
 rank, ranks = meet()
 torch.set_num_threads(1)
+torch.set_flush_denormal(True)
 torch.manual_seed(7)
 images, labels = read("train")
 valid_images, valid_labels = read("t10k")

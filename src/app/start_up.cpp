@@ -147,6 +147,7 @@ Job::Parts start_up(const CommandLine& line, LoadedConfig loaded, const RunConfi
   log.info("job", text("ddpkit ", version(), ", ", control.world_size(), control.world_size() == 1 ? " rank" : " ranks",
                        ", backend ", control.backend()));
   if (config.step.cuda_graph == CudaGraph::on) use_own_stream(parts.device);
+  at::globalContext().setFlushDenormal(config.run.flush_denormals);  // threads that start later do as this one does
   parts.placement = set_threads(control, config, parts.device, log);
   limit_memory(control, config.memory.limit, parts.device, log);
 

@@ -51,8 +51,7 @@ void reduce(const std::vector<Bytes>& inputs, Bytes& result, std::size_t count, 
     case ncclFloat64: return reduce_plain<double>(inputs, result, count, op);
     case ncclFloat16:
       return reduce<Half, float>(
-          inputs, result, count, op, [](Half value) { return to_float(value); },
-          [](float value) { return to_half(value); });
+          inputs, result, count, op, [](Half value) { return to_float(value); }, [](float value) { return to_half(value); });
     case ncclBfloat16:
       return reduce<BFloat16, float>(
           inputs, result, count, op, [](BFloat16 value) { return to_float(value); },

@@ -72,8 +72,10 @@ class Witness final : public Callback {
   void tell_the_end(const Model& model) const {
     double sum = 0;
     for (const NamedTensor& item : model.parameters()) sum += item.tensor.to(torch::kDouble).abs().sum().item<double>();
+    const volatile float tiny = std::numeric_limits<float>::min();
     std::cout << ddpkit::text("rank ", rank_, ": last step ", last_step_, ", weights ",
-                              std::isfinite(sum) ? "finite " : "not finite ", sum, "\n")
+                              std::isfinite(sum) ? "finite " : "not finite ", sum, ", denormal numbers ",
+                              tiny / 2 == 0 ? "flushed" : "kept", "\n")
               << std::flush;
   }
 

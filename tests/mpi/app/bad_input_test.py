@@ -102,6 +102,11 @@ class CommandLineAndConfiguration(Job):
             self.ends(result, 0)
             self.assertRegex(result.stdout, rf" 0 +\S+ +\S+ +{threads} +cpu")
 
+    def test_denormal_numbers_are_flushed_unless_the_run_file_says_otherwise(self):
+        for settings, done in (({}, "flushed"), ({"run__flush_denormals": "false"}, "kept")):
+            result = self.job(**settings)
+            self.ends(result, 0, f"denormal numbers {done}")
+
     def test_more_threads_than_cores_are_warned_of(self):
         self.ends(self.job(run__threads=len(os.sched_getaffinity(0))), 0, "warning: more ranks than cores for rank 0, 1")
 
