@@ -13,7 +13,7 @@ using namespace ddpkit::testing;
 
 namespace {
 
-/// The gradients of all ranks, each `first` elements into its own memory.
+/// The gradients of all ranks, each in memory of its own.
 template <class T>
 struct RankCopies {
   std::vector<std::vector<T>> values;
@@ -49,11 +49,11 @@ bool one_pass_is_as_good(const UpdateRule& rule, std::size_t ranks, ReduceOp op,
   const RankCopies<T> copies(ranks, count + kFirst);
   const GradientCopies gradient{copies.pointers, op, dtype_of<T>};
   Columns<T> ours(count), expected(count);
-  const BlockPlace place{.first = kFirst * sizeof(T),
-                         .count = static_cast<std::int64_t>(count),
-                         .parameter = reinterpret_cast<std::byte*>(ours.parameter.data()),
-                         .moments = {reinterpret_cast<std::byte*>(ours.first.data()),
-                                     reinterpret_cast<std::byte*>(ours.second.data())}};
+  const BlockPlace place{
+      .first = kFirst * sizeof(T),
+      .count = static_cast<std::int64_t>(count),
+      .parameter = reinterpret_cast<std::byte*>(ours.parameter.data()),
+      .moments = {reinterpret_cast<std::byte*>(ours.first.data()), reinterpret_cast<std::byte*>(ours.second.data())}};
   const double looked = square_block(gradient, place);
   const double squares = update_block(rule, gradient, place);
   return squares == update_in_turn(rule, gradient, kFirst, expected) && squares == looked && same_columns(ours, expected);
