@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/add.hpp"
+
 namespace bench {
 namespace {
 
@@ -9,12 +11,6 @@ constexpr std::size_t kLine = 128;  // two cache lines, which processors fetch a
 
 std::size_t rounded_up(std::size_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
-}
-
-[[gnu::target_clones("avx512f", "avx2", "default"), gnu::optimize("O3")]] void add(float* to, const float* from,
-                                                                                   std::size_t count) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/add.hpp"
+
 namespace bench {
 namespace {
 
@@ -10,12 +12,6 @@ constexpr std::size_t kPiece = 256;  // so short that the processor reads ahead 
 
 float* floats_of(const ddpkit::Memory& memory, std::size_t rank) {
   return reinterpret_cast<float*>(memory.parts()[rank]);
-}
-
-[[gnu::target_clones("avx512f", "avx2", "default"), gnu::optimize("O3")]] void add(float* to, const float* from,
-                                                                                   std::size_t count) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
 // Reads and writes all of its arrays once.
